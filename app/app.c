@@ -1,6 +1,7 @@
 #include "app.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -181,6 +182,15 @@ bool app_is_same_file(const char *a, const char *b) {
     if (stat(a, &one) != 0 || stat(b, &two) != 0)
         return strcmp(a, b) == 0;
     return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+bool app_is_same_folder(const char *a, const char *b) {
+    char *x = strdup(a), *y = strdup(b);
+    struct stat one, two;
+    const bool same = x && y && stat(dirname(x), &one) == 0 && stat(dirname(y), &two) == 0 &&
+                      one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    free(x), free(y);
+    return same;
 }
 
 int app_fail(const bough_context *ctx) {
@@ -373,4 +383,21 @@ json_t *app_json_text(const char *text) {
     string = json_string(ascii ? ascii : "");
     free(ascii);
     return string;
+}
+
+/* By the largest of its four numbers, so that nothing small is divided by. */
+void app_quaternion(const double R[9], double quaternion[4]) {
+    const double squares[4] = {1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8],
+                               1 + R[0] + R[4] + R[8]}; /* 4 x^2, 4 y^2, 4 z^2, 4 w^2 */
+    int most = 3;
+    for (int i = 0; i < 3; i++)
+        if (squares[i] > squares[most])
+            most = i;
+    const double x = R[7] - R[5], y = R[2] - R[6], z = R[3] - R[1];    /* 4 wx, 4 wy, 4 wz */
+    const double xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7]; /* 4 xy, 4 xz, 4 yz */
+    const double products[4][4] = {
+        {squares[0], xy, xz, x}, {xy, squares[1], yz, y}, {xz, yz, squares[2], z}, {x, y, z, squares[3]}};
+    const double scale = 0.5 / sqrt(squares[most]);
+    for (int i = 0; i < 4; i++)
+        quaternion[i] = scale * products[most][i];
 }

@@ -35,7 +35,10 @@ int command_integrators(int argc, char **argv);
 int command_compare_integrators(int argc, char **argv);
 int command_damping(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_fit(int argc, char **argv);
+int command_retarget(int argc, char **argv);
 int command_mechanism(int argc, char **argv);
+int command_robot(int argc, char **argv);
 int command_picture(int argc, char **argv);
 int command_movie(int argc, char **argv);
 
@@ -61,6 +64,9 @@ bool app_make_folder(const char *path);
 const char *app_name(void);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
+
+/* Writes the quaternion (x y z w) of a rotation matrix, row-major. */
+void app_quaternion(const double rotation[9], double quaternion[4]);
 
 /* Parses "1,2,3" into count numbers; false when it is something else. */
 bool app_parse_numbers(const char *text, int count, double *values);
@@ -91,6 +97,8 @@ void app_parse(const struct argp *parser, int argc, char **argv, void *input);
 bool app_wants_json(int argc, char **argv, const char *about);
 
 bool app_is_same_file(const char *a, const char *b);
+/* Whether two files, which need not exist, lie in one folder. */
+bool app_is_same_folder(const char *a, const char *b);
 /* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
 bool app_has_extension(const char *path, const char *extension);
 /* The name as the library has it. */
@@ -111,6 +119,36 @@ void app_print_json(json_t *object);
 json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);
 json_t *app_json_text(const char *text);
+
+/* ---- csv.c: tables of numbers with the names of the columns in the first line ---- */
+
+/* A table of which only the wanted columns are kept. */
+typedef struct app_csv {
+    const char *path;
+    FILE *stream;
+    char *line; /* the last one, without its end */
+    size_t length;
+    long long line_number;
+    char **names;
+    int name_count;
+    int wanted[BOUGH_SERIES_LIMIT + 1];     /* columns */
+    double *values[BOUGH_SERIES_LIMIT + 1]; /* alongside: row_count each; NAN: a gap */
+    int wanted_count;
+    size_t row_count, row_capacity;
+} app_csv;
+
+/* Opens the file and reads the names. All of these print what is wrong and return a status other than APP_OK when they
+ * fail. To be closed, also then. */
+int app_csv_open(app_csv *csv, const char *path);
+/* Returns the column of a name that ends after `length` letters; -1: there is none. */
+int app_csv_find(const app_csv *csv, const char *name, size_t length);
+/* Fails with the names that there are. */
+int app_csv_no_column(const app_csv *csv, const char *name, size_t length);
+/* Keeps this column, next to those before. */
+int app_csv_want(app_csv *csv, int column);
+/* Reads all rows; there is at least one. */
+int app_csv_read(app_csv *csv);
+void app_csv_close(app_csv *csv);
 
 /* ---- json.c: reading JSON, which may come from anybody ---- */
 
@@ -155,6 +193,7 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 bough_file_info app_look_at_file(const char *path);
 bool app_is_scene_of_parts(const char *path);
 bool app_is_mechanism(const char *path);
+bool app_is_multibody(const char *path);
 
 typedef struct app_static_scene {
     const char *scene, *engine; /* engine NULL: the scene's */
@@ -162,8 +201,13 @@ typedef struct app_static_scene {
     double scale; /* of displacements in the picture */
     int32_t threads;
     bool json;
+    bool along;          /* at all times of the motors' curves */
+    double every, until; /* s: between these times; the last of them, 0: the scene's duration */
+    const char *csv;     /* of all of them; NULL: none */
 } app_static_scene;
 int app_run_static_scene(const app_static_scene *options);
+/* ---- static_along.c: of a run that was settled ---- */
+int app_follow_scene(bough_context *ctx, const bough_scene *scene, bough_run *run, const app_static_scene *options);
 
 /* ---- modes_scene.c ---- */
 
@@ -246,16 +290,18 @@ typedef struct app_part_style {
 /* The colour of this part. */
 void app_part_colour(const app_part_style *style, int32_t part, float colour[3]);
 /* Adds the surfaces of all parts; styles: one for each component of the model. */
-bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_draw(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                            const app_part_style *styles, bough_picture *picture);
 /* The same in colours of its own: 3 for each vertex of the model; NULL: those of the styles. */
-bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_draw_painted(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                    const app_part_style *styles, const float *colours, bough_picture *picture);
 
 /* ---- looks.c ---- */
 
 /* The run's things are rigid, each with a look of its own. */
 bool app_is_rigid(const bough_run *run);
+/* Its things are placed by their frames, or bent by coordinates; else there is a mesh whose vertices move. */
+bool app_has_looks(const bough_run *run);
 /* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
  * of each thing of the run, and a thing for each look; returns how many looks there are. */
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
@@ -271,10 +317,10 @@ typedef struct app_tree_glb {
 } app_tree_glb;
 
 /* To be destroyed, also when it fails. */
-bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_glb_create(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                  const app_part_style *styles, const char *path, app_tree_glb *film);
 /* The state as one more frame. */
-bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_glb_add(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                               app_tree_glb *film);
 /* Writes the file. */
 bough_status app_tree_glb_finish(bough_context *ctx, app_tree_glb *film);
@@ -284,8 +330,8 @@ void app_tree_glb_destroy(bough_context *ctx, app_tree_glb *film);
 
 extern const app_part_style app_oak_styles[6]; /* of its components */
 /* The oak of `bough example` in its meadow; width in pixels. */
-bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
-                             const char *path);
+bough_status app_oak_picture(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                             int32_t width, const char *path);
 /* The light and the sky above a meadow; and the meadow, this far around a point, where something of this size stands.
  */
 void app_light_meadow(bough_picture_def *def);
@@ -293,7 +339,7 @@ bough_status app_meadow_draw(bough_context *ctx, bough_picture *picture, const d
 extern const app_part_style app_forest_styles[18]; /* of three species, as `bough example forest` has them */
 /* A picture for the forest of `bough example`, this many pixels wide; and the forest in it, rendered. */
 bough_picture_def app_forest_view(int32_t width);
-bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_forest_draw(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                              bough_picture *picture);
 
 /* ---- mechanism_file.c: mechanisms from URDF files and scenes ---- */

@@ -1,5 +1,5 @@
-/* Films as vertices: one morph target a frame, each shown at its time. They show what bough_state_surface() does, with
- * parts that are joined, and bodies that have no coordinates, and take as much more room. */
+/* Films as vertices: one morph target a frame, each shown at its time. They show what bough_tree_state_surface() does,
+ * with parts that are joined, and bodies that have no coordinates, and take as much more room. */
 #include "film.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@ static bough_status create_glb(bough_context *ctx, const char *path, bough_glb *
 }
 
 bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_baked_glb *film) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     *film = (app_baked_glb){0};
     bough_status s = create_glb(ctx, path, &film->glb);
     if (s)
         return s;
     if (bough_run_model(run, &model, &state)) {
-        film->vertex_count = bough_model_vertex_count(model);
+        film->vertex_count = bough_tree_model_vertex_count(model);
         return BOUGH_OK;
     }
     const bough_mesh *mesh = bough_run_mesh(run);
@@ -59,14 +59,14 @@ static bough_status body_positions(const bough_run *run, const app_view *view, f
 }
 
 bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_baked_glb *film) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     if (film->frame_count > BOUGH_GLB_TARGET_LIMIT || 12.0 * film->vertex_count * (film->frame_count + 1) > MOST_BYTES)
         return BOUGH_ERROR_UNSUPPORTED;
     if (!grow(film))
         return BOUGH_ERROR_MEMORY;
     float *x = frame_of(film, film->frame_count);
-    bough_status s = bough_run_model(run, &model, &state) ? bough_state_surface(ctx, model, state, x, NULL)
+    bough_status s = bough_run_model(run, &model, &state) ? bough_tree_state_surface(ctx, model, state, x, NULL)
                                                           : body_positions(run, &film->view, x);
     film->times[film->frame_count] = bough_run_values(run)[BOUGH_COLUMN_TIME];
     film->frame_count += !s;
@@ -100,8 +100,8 @@ static bool take_body(const bough_mesh *surface, piece *p) {
 }
 
 /* All parts of a component. */
-static bool take_component(const bough_model *model, int32_t component, const app_part_style *style, piece *p) {
-    const bough_model_def *def = bough_model_describe(model);
+static bool take_component(const bough_tree_model *model, int32_t component, const app_part_style *style, piece *p) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     const bough_surface *surface = &def->components[component]->surface;
     size_t uses = 0;
     for (int32_t part = 0; part < def->part_count; part++)
@@ -117,7 +117,7 @@ static bool take_component(const bough_model *model, int32_t component, const ap
         for (size_t i = 0; i < 3 * (size_t)surface->triangle_count; i++)
             triangles[i] = p->vertex_count + surface->triangles[i];
         for (int32_t v = 0; v < surface->vertex_count; v++)
-            p->vertices[p->vertex_count++] = bough_model_first_vertex(model, part) + v;
+            p->vertices[p->vertex_count++] = bough_tree_model_first_vertex(model, part) + v;
         p->triangle_count += surface->triangle_count;
     }
     return p->vertices && p->triangles;
@@ -200,10 +200,10 @@ static bough_status add_frames(bough_context *ctx, const app_baked_glb *film, in
 
 static bough_status add_pieces(bough_context *ctx, const bough_run *run, const app_part_style *styles,
                                const app_baked_glb *film, int32_t *count) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const bool parts = bough_run_model(run, &model, &state);
-    const bough_model_def *def = parts ? bough_model_describe(model) : NULL;
+    const bough_tree_model_def *def = parts ? bough_tree_model_describe(model) : NULL;
     bough_status s = BOUGH_OK;
     *count = 0;
     for (int32_t c = 0; c < (parts ? def->component_count : 1) && !s; c++) {

@@ -69,8 +69,8 @@ typedef struct {
     bough_context *ctx;
     const arguments *a;
     bough_scene *scene;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     app_tree_glb film;
     double prepared, stepped; /* s of wall clock */
     int32_t coordinates;
@@ -79,8 +79,8 @@ typedef struct {
 
 static void close_oak(oak_run *o) {
     app_tree_glb_destroy(o->ctx, &o->film);
-    bough_state_destroy(o->ctx, o->state);
-    bough_model_destroy(o->ctx, o->model);
+    bough_tree_state_destroy(o->ctx, o->state);
+    bough_tree_model_destroy(o->ctx, o->model);
     bough_scene_destroy(o->ctx, o->scene);
 }
 
@@ -105,9 +105,9 @@ static int prepare(oak_run *o) {
     if (!s)
         s = bough_scene_model(o->ctx, o->scene, &o->model);
     if (!s)
-        s = bough_state_create(o->ctx, o->model, &o->state);
+        s = bough_tree_state_create(o->ctx, o->model, &o->state);
     if (!s)
-        s = bough_state_settle(o->ctx, o->model, o->state, NULL, NULL);
+        s = bough_tree_state_settle(o->ctx, o->model, o->state, NULL, NULL);
     if (!s)
         s = app_tree_glb_create(o->ctx, o->model, o->state, app_oak_styles, film, &o->film);
     o->prepared = app_seconds() - start;
@@ -121,7 +121,7 @@ static bough_status blow(oak_run *o) {
     bough_status s = app_tree_glb_add(o->ctx, o->model, o->state, &o->film);
     for (int32_t frame = 1; frame < o->a->frames && !s && !app_interrupted(); frame++) {
         for (int i = 0; i < STEPS_PER_FRAME && !s; i++)
-            s = bough_advance(o->ctx, o->model, o->state, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), NULL);
+            s = bough_tree_advance(o->ctx, o->model, o->state, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), NULL);
         if (!s)
             s = app_tree_glb_add(o->ctx, o->model, o->state, &o->film);
         o->stepped = app_seconds() - start;

@@ -29,6 +29,15 @@ static const struct {
     {"hand", example_hand, false, false, "a compliant hand of four fingers that takes a ball and carries it away"},
     {"walker", example_walker, false, false, "a robot on six legs that walks over uneven ground"},
     {"trampoline", example_trampoline, false, false, "two figures with a trampoline, which catches a bunny"},
+    {"dancer", example_dancer, false, false,
+     "a robot that waves and dances: 4 motors, 7 rigid bodies, steel rods with 76 coordinates"},
+    {"bartender", example_bartender, false, false,
+     "an arm that carries a glass: 4 motors, 6 rigid bodies, steel rods with 67 coordinates"},
+    {"rapper", example_rapper, false, false,
+     "an arm with a four-bar loop: 4 motors, 9 rigid bodies, plastic bars with 82 coordinates"},
+    {"drummer", example_drummer, false, false,
+     "a figure on two steel legs that drums: 13 motors, 16 rigid bodies, rods with 76 coordinates"},
+    {"boxer", example_boxer, false, false, "the same figure with gloves, which boxes"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -127,10 +136,25 @@ static void report_mechanism(const arguments *a) {
                app_name(), e->folder);
 }
 
+static void report_robot(const arguments *a) {
+    const example *e = &a->e;
+    if (a->json)
+        app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i}", "name", a->name, "folder",
+                                 app_json_text(e->folder), "bodies", (int)e->bodies, "parts", (int)e->parts,
+                                 "coordinates", (int)e->coordinates, "joints", (int)e->joints, "motors",
+                                 (int)e->motors));
+    else
+        printf("%s/scene.json: %d bodies, %d flexible parts with %d coordinates, %d joints, %d motors\n"
+               "Next: %s view %s/scene.json\n",
+               e->folder, e->bodies, e->parts, e->coordinates, e->joints, e->motors, app_name(), e->folder);
+}
+
 static void report(const arguments *a) {
     const example *e = &a->e;
     if (e->links > 0)
         report_mechanism(a);
+    else if (e->motors > 0)
+        report_robot(a);
     else if (a->json)
         app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:I, s:I, s:I, s:I}", "name", a->name, "folder",
                                  app_json_text(e->folder), "parts", (int)e->parts, "coordinates", (int)e->coordinates,

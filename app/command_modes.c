@@ -18,8 +18,9 @@ static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE.vtu", 0, "write the mode shapes, one field each", 0},
     {"picture", OPT_PICTURE, "FILE.png", 0, "draw a mode shape", 0},
     {"shape", OPT_SHAPE, "K", 0, "which mode to draw (default: the first flexible one)", 0},
-    {0, 0, 0, 0, "Scenes of parts:", 1},
-    {"coupling", OPT_COUPLING, "L1|L2|L2R|L3", 0, "how parts feel what hangs on them (default: the scene's)", 0},
+    {0, 0, 0, 0, "Scenes of parts and multibody systems:", 1},
+    {"coupling", OPT_COUPLING, "L1|L2|L2R|L3", 0,
+     "how parts feel what hangs on them (default: the scene's); not for multibody systems", 0},
     {"settle", OPT_SETTLE, 0, 0,
      "about the equilibrium under gravity and steady loads, with the stiffness that these "
      "add; default: about rest, without weight",
@@ -71,8 +72,7 @@ static const struct argp parser = {
     parse,
     "MESH|BODY.json|SCENE.json|ROBOT.urdf",
     "Natural frequencies and mode shapes of a body (with participation factors and effective masses), of a scene of "
-    "parts, "
-    "or of a mechanism."
+    "parts, of a mechanism or of a multibody system."
     "\vExamples:\n"
     "  bough modes beam.msh --young 210e9 --poisson 0.3 --density 7850 --fix 'x<0.001' -n 20\n"
     "  bough modes beam.json --json\n"
@@ -162,6 +162,11 @@ static int find_body(bough_context *ctx, const arguments *a, found_body *found) 
         return app_fail(ctx);
     found->body = bough_scene_body(found->scene);
     found->load_case = bough_scene_load_case(found->scene);
+    if (!found->body)
+        return app_fail_with("%s: modes are those of a body, of parts, of a mechanism or of a multibody system, and "
+                             "this scene is none of "
+                             "them; bough static and bough run take it",
+                             a->body.input);
     return APP_OK;
 }
 
@@ -174,10 +179,11 @@ static void free_found(bough_context *ctx, found_body *found) {
 int command_modes(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .count = 10};
     app_parse(&parser, argc, argv, &a);
-    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
+    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input) || app_is_multibody(a.body.input))
         return of_scene(&a);
     if (a.coupling || a.settle)
-        return app_fail_with("%s: --coupling and --settle are for scenes of parts", a.body.input), APP_USAGE;
+        return app_fail_with("%s: --coupling and --settle are for scenes of parts and multibody systems", a.body.input),
+               APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
     found_body found;
     bough_modes *modes = NULL;

@@ -37,7 +37,7 @@ static const struct argp parser = {
     parse,
     "SCENE.json",
     "Packs a scene of parts into one file, which a program can load and step with the runtime library alone "
-    "(bough_model_load). What is not up to date is cooked first."
+    "(bough_tree_model_load). What is not up to date is cooked first."
     "\vExamples:\n"
     "  bough pack scene.json -o oak.pack\n"
     "  bough pack scene.json --json",
@@ -56,18 +56,18 @@ static char *pack_name(const char *scene) {
     return name;
 }
 
-static int tell(const arguments *a, const bough_model *model, const char *path) {
+static int tell(const arguments *a, const bough_tree_model *model, const char *path) {
     struct stat file;
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     if (stat(path, &file))
         return app_fail_with("%s was written, but is gone", path);
     if (a->scene.json)
         app_print_json(json_pack("{s:o, s:i, s:i, s:i, s:I}", "file", app_json_text(path), "parts",
                                  (int)def->part_count, "components", (int)def->component_count, "coordinates",
-                                 (int)bough_model_size(model), "bytes", (json_int_t)file.st_size));
+                                 (int)bough_tree_model_size(model), "bytes", (json_int_t)file.st_size));
     else
         printf("%s: %d parts of %d components, %d coordinates, %s\n", path, def->part_count, def->component_count,
-               bough_model_size(model), app_size_text((double)file.st_size));
+               bough_tree_model_size(model), app_size_text((double)file.st_size));
     return APP_OK;
 }
 
@@ -76,16 +76,16 @@ int command_pack(int argc, char **argv) {
     app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
-    bough_model *model = NULL;
+    bough_tree_model *model = NULL;
     char *beside = pack_name(a.scene.path);
     const char *path = a.output ? a.output : beside;
     bough_status failed = bough_scene_load(ctx, a.scene.path, &scene);
     if (!failed)
         failed = bough_scene_model(ctx, scene, &model);
     app_clear_progress();
-    int status = failed || !path || bough_model_save(ctx, model, path) ? app_fail(ctx) : tell(&a, model, path);
+    int status = failed || !path || bough_tree_model_save(ctx, model, path) ? app_fail(ctx) : tell(&a, model, path);
     free(beside);
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
     return status;

@@ -62,16 +62,16 @@ static const struct argp parser = {
 typedef struct {
     bough_context *ctx;
     bough_scene *scene;
-    bough_model *model;
-    bough_state *state;
-    bough_log *log;
+    bough_tree_model *model;
+    bough_tree_state *state;
+    bough_tree_log *log;
     FILE *table;
 } replay;
 
-static bough_status write_row(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
+static bough_status write_row(void *data, bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     FILE *table = data;
-    bough_energies e;
-    bough_status status = bough_state_energies(ctx, model, state, &e);
+    bough_tree_energies e;
+    bough_status status = bough_tree_state_energies(ctx, model, state, &e);
     if (status)
         return status;
     fprintf(table, "%.17g,%.17g,%.17g,%.17g,%.17g", state->time, e.elastic, e.kinetic, e.gravity,
@@ -96,7 +96,7 @@ static bool close_table(replay *r) {
 }
 
 static int tell(const arguments *a, const replay *r, bool same, double seconds) {
-    const bough_log_info info = bough_log_describe(r->log);
+    const bough_tree_log_info info = bough_tree_log_describe(r->log);
     const double factor = seconds > 0 ? (info.end_time - info.start_time) / seconds : 0;
     if (a->scene.json)
         app_print_json(json_pack("{s:b, s:I, s:f, s:f, s:I, s:f, s:o}", "same", (int)same, "steps",
@@ -114,13 +114,13 @@ static int execute(const arguments *a, replay *r) {
     bool same;
     bough_context *ctx = r->ctx;
     if (bough_scene_load(ctx, a->scene.path, &r->scene) || bough_scene_model(ctx, r->scene, &r->model) ||
-        bough_state_create(ctx, r->model, &r->state) || bough_log_load(ctx, a->log, &r->log))
+        bough_tree_state_create(ctx, r->model, &r->state) || bough_tree_log_load(ctx, a->log, &r->log))
         return app_fail(ctx);
     if (a->record && !open_table(r, a->record))
         return app_fail_with("%s: cannot be written: %s", a->record, strerror(errno));
     const double start = app_seconds();
     bough_status status =
-        bough_log_replay(ctx, r->model, r->state, r->log, r->table ? write_row : NULL, r->table, &same);
+        bough_tree_log_replay(ctx, r->model, r->state, r->log, r->table ? write_row : NULL, r->table, &same);
     app_clear_progress();
     if (!close_table(r))
         return app_fail_with("%s: could not be written", a->record);
@@ -136,9 +136,9 @@ int command_replay(int argc, char **argv) {
     app_parse(&parser, argc, argv, &a);
     replay r = {.ctx = app_context(a.scene.threads)};
     int status = execute(&a, &r);
-    bough_log_destroy(r.ctx, r.log);
-    bough_state_destroy(r.ctx, r.state);
-    bough_model_destroy(r.ctx, r.model);
+    bough_tree_log_destroy(r.ctx, r.log);
+    bough_tree_state_destroy(r.ctx, r.state);
+    bough_tree_model_destroy(r.ctx, r.model);
     bough_scene_destroy(r.ctx, r.scene);
     bough_context_destroy(r.ctx);
     return status;

@@ -35,7 +35,7 @@ typedef struct {
 static const struct argp_option options[] = {
     {"engine", OPT_ENGINE, "NAME", 0,
      "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); of a mechanism: "
-     "mechanism (reduced), or full; instead of the scene's",
+     "mechanism (reduced), or full; of bodies with joints: multibody (reduced parts), or full; instead of the scene's",
      0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"passes", OPT_PASSES, "N", 0, "of the tree engine in each step: 1 or 2, instead of the scene's", 0},
@@ -278,7 +278,7 @@ static void print_mechanism(const bough_run_report *r) {
         return;
     const double degrees = r->gap.angle * 180 / M_PI;
     printf("joints apart           %.3g m", r->gap.distance);
-    if (degrees >= 0.01)
+    if (degrees >= 0.01 || r->gap.error <= r->gap.angle) /* the angle is what is worst */
         printf(" and %.3g degrees", degrees);
     printf(" at most, joint %s at t = %.4g s\n", r->gap.name ? r->gap.name : "without a name", r->gap.time);
 }
@@ -351,8 +351,8 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
 
 static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
     char title[64];
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     if (bough_run_model(run, &model, &state) && state->root_count > 0)
         return app_film_still(ctx, run, a->picture) ? app_fail(ctx) : APP_OK;
     if (!bough_run_mesh(run) || !bough_run_displacement(run))

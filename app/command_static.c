@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_STEPS = 300, OPT_TOLERANCE, OPT_PROBE, OPT_SCALE, OPT_ENGINE };
+enum { OPT_STEPS = 300, OPT_TOLERANCE, OPT_PROBE, OPT_SCALE, OPT_ENGINE, OPT_ALONG, OPT_EVERY, OPT_TIME, OPT_CSV };
 
 #define MAX_PROBES ((int)(sizeof((app_list *)NULL)->items / sizeof(char *)))
 
@@ -12,8 +12,9 @@ typedef struct {
     app_body_options body;
     bough_static_def def;
     app_list probes;
-    const char *output, *picture, *engine;
-    double scale;
+    const char *output, *picture, *engine, *csv;
+    double scale, every, until;
+    bool along;
     bool of_body; /* an option was given that is for bodies */
 } arguments;
 
@@ -23,10 +24,18 @@ static const struct argp_option options[] = {
     {"probe", OPT_PROBE, "SELECT", 0, "report the mean displacement of these vertices; may be repeated", 0},
     {"engine", OPT_ENGINE, "NAME", 0,
      "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); of a mechanism: mechanism "
-     "or full",
+     "or full; of bodies with joints: multibody or full",
      0},
     {"output", 'o', "FILE.vtu", 0, "write displacement and stress", 0},
     {"picture", 'p', "FILE.png", 0, "draw the deformed body", 0},
+    {"along", OPT_ALONG, NULL, 0, "of a multibody scene: the equilibrium at every time of its motors' curves", 0},
+    {"every", OPT_EVERY, "S", 0, "seconds between the times of --along (default 1/30)", 0},
+    {"time", OPT_TIME, "S", 0, "the last time of --along, instead of the scene's duration", 0},
+    {"csv", OPT_CSV, "FILE.csv", 0,
+     "table of --along, a row for each time: probes, and position (px py pz) and quaternion (qw qx qy qz) of every "
+     "body "
+     "and part",
+     0},
     {"scale", OPT_SCALE, "S", 0, "exaggerate displacements in the picture", 0},
     {0},
 };
@@ -40,6 +49,25 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->body;
+        break;
+    case OPT_ALONG:
+        a->along = true;
+        break;
+    case OPT_EVERY:
+        a->every = app_need_positive(state, "every", text);
+        break;
+    case OPT_TIME:
+        a->until = app_need_positive(state, "time", text);
+        break;
+    case OPT_CSV:
+        app_need_extension(state, "csv", text, ".csv");
+        a->csv = text;
+        break;
+    case ARGP_KEY_END:
+        if (!a->along && (a->every > 0 || a->until > 0 || a->csv))
+            argp_error(state, "--every, --time and --csv are for --along");
+        if (a->along && (a->output || a->picture))
+            argp_error(state, "--along writes a table (--csv), and no pictures and fields");
         break;
     case OPT_STEPS:
         if (!app_parse_int(text, 1, 1000000, &a->def.load_steps))
@@ -84,8 +112,9 @@ static const struct argp parser = {
     "  bough static beam.msh --fix 'x<0.001' --gravity 0,0,-9.81 --probe 'x>0.999' --picture sag.png\n"
     "  bough static beam.msh --young 1e9 --fix x0 --force 0,0,-10@x1 --output bent.vtu\n"
     "  bough static beam.json --json\n"
-    "  bough static tree/scene.json --picture sag.png\n\n"
-    "Ctrl-C ends early and keeps the last load step that was in equilibrium.",
+    "  bough static tree/scene.json --picture sag.png\n"
+    "  bough static robot/scene.json --along --every 0.01 --csv targets.csv\n\n"
+    "Ctrl-C ends early and keeps the last load step that was in equilibrium, or the rows of the table so far.",
     children,
     NULL,
     NULL};
@@ -204,16 +233,23 @@ static int of_scene(const arguments *a) {
                                                     .title = title_of(a),
                                                     .scale = a->scale,
                                                     .threads = a->body.threads,
-                                                    .json = a->body.json});
+                                                    .json = a->body.json,
+                                                    .along = a->along,
+                                                    .every = a->every > 0 ? a->every : 1. / 30,
+                                                    .until = a->until,
+                                                    .csv = a->csv});
 }
 
 int command_static(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .def = bough_default_static_def(), .scale = 1};
     app_parse(&parser, argc, argv, &a);
-    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
+    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input) || app_is_multibody(a.body.input))
         return of_scene(&a);
-    if (a.engine)
-        return app_fail_with("%s: --engine is for scenes of parts and mechanisms", a.body.input), APP_USAGE;
+    if (a.engine || a.along)
+        return app_fail_with("%s: --%s", a.body.input,
+                             a.engine ? "engine is for scenes of parts and mechanisms"
+                                      : "along is for multibody scenes"),
+               APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
     bough_body *body;
     bough_load_case *load_case;

@@ -30,6 +30,7 @@ enum {
     OPT_ENGINE,
     OPT_COUPLING,
     OPT_DT,
+    OPT_GHOST,
     OPT_VIEWER
 };
 
@@ -40,7 +41,7 @@ typedef struct {
     app_scene_options scene;
     view_choice choice;
     int32_t port;
-    const char *address, *token, *viewer;
+    const char *address, *token, *viewer, *ghost;
     char made_token[33];
     bool no_browser, paused;
 } arguments;
@@ -55,6 +56,8 @@ static const struct argp_option options[] = {
     {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full; of a mechanism: mechanism or full", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3", 0},
     {"dt", OPT_DT, "SECONDS", 0, "time step", 0},
+    {"ghost", OPT_GHOST, "FILE", 0, "another scene, drawn over it to compare: a robot with the motors it had before",
+     0},
     {"viewer", OPT_VIEWER, "FOLDER", 0, "of the page's files, for those who change them; also by BOUGH_VIEWER", 0},
     {0},
 };
@@ -116,6 +119,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_DT:
         if (!app_parse_numbers(text, 1, &a->choice.dt) || a->choice.dt <= 0)
             argp_error(state, "--dt: \"%s\" should be a positive number", text);
+        break;
+    case OPT_GHOST:
+        a->ghost = text;
         break;
     case OPT_VIEWER:
         a->viewer = text;
@@ -339,8 +345,11 @@ int command_view(int argc, char **argv) {
     bough_context *ctx = app_context(a.scene.threads);
     const bool has_folder = make_folder();
     app_at_second_interrupt(remove_at_once);
-    const view_session_def def = {
-        .path = a.scene.path, .choice = a.choice, .paused = a.paused, .folder = has_folder ? recordings : NULL};
+    const view_session_def def = {.path = a.scene.path,
+                                  .choice = a.choice,
+                                  .paused = a.paused,
+                                  .ghost = a.ghost,
+                                  .folder = has_folder ? recordings : NULL};
     view_session *session;
     const int status = view_session_create(ctx, &def, &session) ? app_fail(ctx) : serve(&a, session);
     view_session_destroy(session);

@@ -7,8 +7,8 @@ typedef struct {
     bough_context *ctx;
     const app_forest_demo *demo;
     bough_scene *scene;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     int32_t frames; /* drawn */
     double stepped; /* s of wall clock */
     double prepared;
@@ -37,9 +37,9 @@ static int prepare(forest_run *f) {
     if (!s)
         s = bough_scene_model(f->ctx, f->scene, &f->model);
     if (!s)
-        s = bough_state_create(f->ctx, f->model, &f->state);
+        s = bough_tree_state_create(f->ctx, f->model, &f->state);
     if (!s)
-        s = bough_state_settle(f->ctx, f->model, f->state, NULL, NULL);
+        s = bough_tree_state_settle(f->ctx, f->model, f->state, NULL, NULL);
     app_clear_progress();
     f->prepared = app_seconds() - start;
     if (!s && !f->demo->json)
@@ -51,7 +51,7 @@ static bough_status blow(forest_run *f) {
     const double start = app_seconds();
     bough_status s = BOUGH_OK;
     for (int i = 0; i < STEPS_PER_FRAME && !s; i++)
-        s = bough_advance(f->ctx, f->model, f->state, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), NULL);
+        s = bough_tree_advance(f->ctx, f->model, f->state, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), NULL);
     f->stepped += app_seconds() - start;
     return s;
 }
@@ -141,8 +141,8 @@ static int run(forest_run *f) {
 int app_demo_forest(const app_forest_demo *demo) {
     forest_run f = {.ctx = app_context(demo->threads), .demo = demo};
     const int status = run(&f);
-    bough_state_destroy(f.ctx, f.state);
-    bough_model_destroy(f.ctx, f.model);
+    bough_tree_state_destroy(f.ctx, f.state);
+    bough_tree_model_destroy(f.ctx, f.model);
     bough_scene_destroy(f.ctx, f.scene);
     bough_context_destroy(f.ctx);
     return status;

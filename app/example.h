@@ -17,6 +17,7 @@ typedef struct example {
     int64_t surface_vertices, surface_triangles; /* to be drawn, all parts together */
     int64_t vertices, elements;                  /* of the meshes, counted for every part that uses them */
     int32_t links, joints;                       /* of a mechanism */
+    int32_t bodies, motors;                      /* of a robot, beside its parts */
 } example;
 
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
@@ -33,6 +34,11 @@ int example_forest(bough_context *ctx, example *e);
 int example_hand(bough_context *ctx, example *e);
 int example_walker(bough_context *ctx, example *e);
 int example_trampoline(bough_context *ctx, example *e);
+int example_dancer(bough_context *ctx, example *e);
+int example_bartender(bough_context *ctx, example *e);
+int example_rapper(bough_context *ctx, example *e);
+int example_drummer(bough_context *ctx, example *e);
+int example_boxer(bough_context *ctx, example *e);
 /* command_example.c: the one of this name, which must be there. */
 int example_make(bough_context *ctx, const char *name, example *e);
 
@@ -149,6 +155,8 @@ json_t *example_scene(const char *name);
 json_t *example_add(json_t *scene, const char *list, json_t *entry);
 /* Writes FOLDER/scene.json and reads it again, which checks it. The scene is gone afterwards. */
 int example_write_scene(bough_context *ctx, example *e, json_t *scene);
+/* The same as FOLDER/NAME. */
+int example_write_scene_as(bough_context *ctx, example *e, const char *name, json_t *scene);
 
 json_t *example_numbers(int count, ...); /* doubles */
 json_t *example_place(v3 p);             /* [x, y, z] */
@@ -173,5 +181,38 @@ void example_motor(json_t *scene, const char *joint, const char *curve, double s
 /* One more point of a curve, or several on the way from one value to another that start and end gently. */
 void example_key(json_t *scene, const char *curve, double time, double value);
 void example_ease(json_t *scene, const char *curve, double from, double until, double first, double last);
+
+/* ---- example_robot.c: scene files of robots with rigid bodies, flexible parts and motors ---- */
+
+json_t *example_robot(const char *name, double duration);
+/* Components along x, with interfaces "base" and "tip" and r coordinates: spring steel, round; printed plastic. */
+void example_steel_rod(json_t *scene, const char *name, double length, double diameter, int r);
+void example_plastic_bar(json_t *scene, const char *name, v3 size, int r);
+void example_body(json_t *scene, const char *name, v3 at, double mass, json_t *shapes);
+/* A part that is clamped to a body (or "world") and goes from there along a direction; its y is across. */
+void example_flexible(json_t *scene, const char *name, const char *component, const char *body, v3 at, v3 along,
+                      v3 across);
+/* A joint "PART end" in the middle of the part's tip. */
+json_t *example_tip_joint(json_t *scene, const char *kind, const char *part, const char *child);
+/* Shapes: the case of a servo, and the disk that it turns. */
+json_t *example_servo_box(v3 place, v3 size);
+json_t *example_horn(v3 place, v3 axis, double length);
+/* A motor for a hinge, which follows the curve of the hinge's name, degrees; and both in one. */
+void example_drive(json_t *scene, json_t *joint, double lower, double upper);
+void example_servo(json_t *scene, const char *name, const char *parent, const char *child, v3 at, v3 axis, double lower,
+                   double upper);
+/* The motors' curves, when all motors are there: rows of a time and an angle for each motor. between: "spline" or
+ * "stops", at every pose. */
+void example_poses(json_t *scene, int count, const double *poses, const char *between);
+void example_watch(json_t *scene, const char *body); /* a probe */
+/* A probe of the body's point `at`, in its axes. */
+void example_watch_point(json_t *scene, const char *name, const char *body, v3 at);
+/* Adds a body to those that bough retarget tracks. Returns the entry, which the scene owns. */
+json_t *example_track(json_t *scene, const char *body);
+/* Limits for bough retarget, of all motors that are there, deg/s, deg/s^2 (0: none) and N m. Returns the block. */
+json_t *example_limit_servos(json_t *scene, double speed, double acceleration, double torque);
+void example_windows(json_t *retarget, double window, double overlap); /* s */
+/* Counts what there is, then as example_write_scene(). */
+int example_write_robot(bough_context *ctx, example *e, json_t *scene);
 
 #endif

@@ -125,8 +125,22 @@ void example_ease(json_t *scene, const char *curve, double from, double until, d
 
 /* ---- writing: lists of objects with a line for each ---- */
 
+static const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
+
+/* Objects by name, such as components. */
+static void write_named(FILE *stream, json_t *values) {
+    const char *key;
+    json_t *value;
+    bool first = true;
+    json_object_foreach(values, key, value) {
+        fprintf(stream, "%s\n    \"%s\": ", first ? "{" : ",", key);
+        json_dumpf(value, stream, flags);
+        first = false;
+    }
+    fputs("\n  }", stream);
+}
+
 static void write_value(FILE *stream, const json_t *value) {
-    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
     const bool lines = json_is_object(json_array_get(value, 0));
     for (size_t i = 0; lines && i < json_array_size(value); i++) {
         fputs(i ? ",\n    " : "[\n    ", stream);
@@ -138,6 +152,17 @@ static void write_value(FILE *stream, const json_t *value) {
         json_dumpf(value, stream, flags);
 }
 
+/* The object has objects in it, or lists of objects. */
+static bool is_deep(json_t *value) {
+    const char *key;
+    json_t *entry;
+    json_object_foreach(value, key, entry) {
+        if (json_is_object(entry) || json_is_object(json_array_get(entry, 0)))
+            return true;
+    }
+    return false;
+}
+
 static int check_scene(bough_context *ctx, const char *path) {
     bough_scene *scene;
     if (bough_scene_load(ctx, path, &scene))
@@ -147,19 +172,26 @@ static int check_scene(bough_context *ctx, const char *path) {
 }
 
 int example_write_scene(bough_context *ctx, example *e, json_t *scene) {
+    return example_write_scene_as(ctx, e, "scene.json", scene);
+}
+
+int example_write_scene_as(bough_context *ctx, example *e, const char *name, json_t *scene) {
     example_file file;
     const char *key;
     json_t *value;
     bool first = true;
     e->links = (int32_t)json_array_size(json_object_get(scene, "links"));
     e->joints = (int32_t)json_array_size(json_object_get(scene, "joints"));
-    if (!scene || !example_open(e, "scene.json", &file)) {
+    if (!scene || !example_open(e, name, &file)) {
         json_decref(scene);
         return APP_FAILED;
     }
     json_object_foreach(scene, key, value) {
         fprintf(file.stream, "%s\n  \"%s\": ", first ? "{" : ",", key);
-        write_value(file.stream, value);
+        if (is_deep(value))
+            write_named(file.stream, value);
+        else
+            write_value(file.stream, value);
         first = false;
     }
     fputs("\n}\n", file.stream);

@@ -99,8 +99,8 @@ bool app_wants_film(const app_film *film) {
 
 bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) {
     app_film *film = data;
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     bough_status s = BOUGH_OK;
     if (film->glb.glb && bough_run_model(run, &model, &state))
         s = app_tree_glb_add(ctx, model, state, &film->glb);
@@ -126,12 +126,12 @@ bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) 
 
 /* Bodies have no coordinates: their vertices are told. */
 static bough_status open_glb(bough_context *ctx, const bough_run *run, app_film *film) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const bool parts = bough_run_model(run, &model, &state);
     if (!film->baked && app_is_rigid(run))
         return app_cast_glb_create(ctx, run, film->glb_path, &film->cast_glb);
-    if (parts && !(film->styles = app_choose_styles(bough_model_describe(model))))
+    if (parts && !(film->styles = app_choose_styles(bough_tree_model_describe(model))))
         return BOUGH_ERROR_MEMORY;
     return parts && !film->baked ? app_tree_glb_create(ctx, model, state, film->styles, film->glb_path, &film->glb)
                                  : app_baked_glb_create(ctx, run, film->glb_path, &film->baked_glb);

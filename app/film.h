@@ -9,7 +9,7 @@
 /* Finds the name that a component had when it was cooked; "" if it has none. */
 void app_component_name(const bough_component *component, char *name, size_t size);
 /* One for each component: wood and leaves by their names, others in the order of the scene. NULL: no memory. */
-app_part_style *app_choose_styles(const bough_model_def *def);
+app_part_style *app_choose_styles(const bough_tree_model_def *def);
 
 typedef enum app_colouring {
     APP_COLOUR_AUTO, /* parts by component, bodies by displacement */
@@ -29,8 +29,9 @@ bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_
 /* Sets the values of a body's vertices. */
 bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_scale *scale, double *values);
 
-/* rigid_picture.c: mechanisms. Points of links and bodies where they are now (3 each), to be freed; NULL: no memory. */
-float *app_rigid_points(const bough_run *run, size_t *count);
+/* thing_picture.c: links, bodies and parts by their looks. Points where they are now, *count numbers, to be freed also
+ * when it fails. */
+bough_status app_thing_points(bough_context *ctx, const bough_run *run, size_t *count, float **points);
 bool app_has_obstacles(const bough_run *run);
 
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
@@ -65,8 +66,8 @@ typedef struct app_shot_def {
 app_shot_def app_default_shot(void);
 extern const struct argp app_shot_argp; /* child parser of its options; its input is an app_shot_def */
 
-/* rigid_picture.c */
-bough_status app_draw_rigids(bough_context *ctx, const bough_run *run, const app_shot_def *def, bough_picture *picture);
+/* thing_picture.c */
+bough_status app_draw_things(bough_context *ctx, const bough_run *run, const app_shot_def *def, bough_picture *picture);
 
 typedef struct app_shot {
     app_shot_def def;

@@ -1,6 +1,7 @@
 /* Runs frame by frame as arrays for NumPy and as Wavefront files. docs/export.md tells what is in them. */
 #include "film.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bough_status add_columns(bough_context *ctx, const bough_run *run, bough_
     return s;
 }
 
-static bough_status add_component_names(bough_context *ctx, const bough_model_def *def, bough_npz *npz) {
+static bough_status add_component_names(bough_context *ctx, const bough_tree_model_def *def, bough_npz *npz) {
     char(*texts)[64] = malloc(((size_t)def->component_count + 1) * sizeof *texts);
     const char **names = malloc(((size_t)def->component_count + 1) * sizeof *names);
     for (int32_t c = 0; c < def->component_count && texts && names; c++) {
@@ -36,8 +37,8 @@ static bough_status add_component_names(bough_context *ctx, const bough_model_de
 }
 
 /* Adds the constant data of the parts: array `first` is their components, the next where their coordinates begin. */
-static bough_status add_parts(bough_context *ctx, const bough_model *model, int32_t first, bough_npz *npz) {
-    const bough_model_def *def = bough_model_describe(model);
+static bough_status add_parts(bough_context *ctx, const bough_tree_model *model, int32_t first, bough_npz *npz) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     const char **names = malloc(((size_t)def->part_count + 1) * sizeof *names);
     bough_status s = names ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t p = 0; p < def->part_count && !s; p++)
@@ -47,7 +48,7 @@ static bough_status add_parts(bough_context *ctx, const bough_model *model, int3
     if (!s)
         s = bough_npz_add_array(ctx, npz, "part_q", BOUGH_NPZ_INT32, 0, NULL);
     for (int32_t p = 0; p < def->part_count && !s; p++) {
-        const int32_t offset = bough_model_offset(model, p);
+        const int32_t offset = bough_tree_model_offset(model, p);
         s = bough_npz_append(ctx, npz, first, 1, &def->parts[p].component);
         s = s ? s : bough_npz_append(ctx, npz, first + 1, 1, &offset);
     }
@@ -57,14 +58,53 @@ static bough_status add_parts(bough_context *ctx, const bough_model *model, int3
     return s ? s : add_component_names(ctx, def, npz);
 }
 
-static bough_status add_tree(bough_context *ctx, const bough_model *model, bough_npz *npz) {
-    const int32_t size = bough_model_size(model), parts = bough_model_part_count(model);
+static bough_status add_tree(bough_context *ctx, const bough_tree_model *model, bough_npz *npz) {
+    const int32_t size = bough_tree_model_size(model), parts = bough_tree_model_part_count(model);
     const int32_t vectors[2] = {parts, 3}, matrices[3] = {parts, 3, 3};
     bough_status s = bough_npz_add_array(ctx, npz, "q", BOUGH_NPZ_FLOAT64, 1, &size);
     s = s ? s : bough_npz_add_array(ctx, npz, "origin", BOUGH_NPZ_FLOAT64, 2, vectors);
     s = s ? s : bough_npz_add_array(ctx, npz, "rotation", BOUGH_NPZ_FLOAT64, 3, matrices);
     s = s ? s : bough_npz_add_array(ctx, npz, "present", BOUGH_NPZ_INT32, 1, &parts);
     return s ? s : add_parts(ctx, model, PRESENT + 1, npz);
+}
+
+/* The array for the snapshots of a part in full order: one for all parts of a component, behind the vertices. *first: the
+ * first of these parts. */
+static int32_t snapshots_of(const bough_run *run, int32_t thing, int32_t *first) {
+    int32_t array = DISPLACEMENT + 2;
+    for (*first = 0; bough_run_thing(run, *first)->look != bough_run_thing(run, thing)->look; ++*first) {
+        int32_t before = 0;
+        while (bough_run_thing(run, before)->look != bough_run_thing(run, *first)->look)
+            before++;
+        array += before == *first && bough_run_thing(run, *first)->full_count > 0;
+    }
+    return array;
+}
+
+/* Snapshots to cook from; their array has the name of the first part. */
+static bough_status add_snapshots(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    bough_status s = BOUGH_OK;
+    for (int32_t i = 0, first; i < bough_run_thing_count(run) && !s; i++) {
+        const bough_thing *thing = bough_run_thing(run, i);
+        char name[59]; /* letters, digits and underscores */
+        snprintf(name, sizeof name, "snapshots_%s", thing->name);
+        for (char *c = name; *c; c++)
+            *c = isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? *c : '_';
+        snapshots_of(run, i, &first);
+        if (thing->full_count > 0 && first == i)
+            s = bough_npz_add_array(ctx, npz, name, BOUGH_NPZ_FLOAT64, 1, &thing->full_count);
+    }
+    return s;
+}
+
+static bough_status append_snapshots(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    bough_status s = BOUGH_OK;
+    for (int32_t i = 0, first; i < bough_run_thing_count(run) && !s; i++) {
+        bough_thing_state now;
+        if (bough_run_thing(run, i)->full_count > 0 && bough_run_thing_state(run, i, &now))
+            s = bough_npz_append(ctx, npz, snapshots_of(run, i, &first), 1, now.q);
+    }
+    return s;
 }
 
 static bough_status add_body(bough_context *ctx, const bough_run *run, bough_npz *npz) {
@@ -74,12 +114,13 @@ static bough_status add_body(bough_context *ctx, const bough_run *run, bough_npz
     const int32_t shape[2] = {mesh->vertex_count, 3}, three = 3;
     bough_status s = bough_npz_add_array(ctx, npz, "displacement", BOUGH_NPZ_FLOAT64, 2, shape);
     s = s ? s : bough_npz_add_array(ctx, npz, "vertices", BOUGH_NPZ_FLOAT64, 1, &three);
-    return s ? s : bough_npz_append(ctx, npz, DISPLACEMENT + 1, mesh->vertex_count, mesh->vertices);
+    s = s ? s : bough_npz_append(ctx, npz, DISPLACEMENT + 1, mesh->vertex_count, mesh->vertices);
+    return s ? s : add_snapshots(ctx, run, npz);
 }
 
 bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char *path, bough_npz **npz) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const int32_t columns = bough_run_column_count(run);
     bough_status s = bough_npz_create(ctx, path, npz);
     if (s)
@@ -98,10 +139,10 @@ static bool is_there(const bough_part_def *parts, int32_t part) {
     return part < 0;
 }
 
-static bough_status append_tree(bough_context *ctx, const bough_model *model, const bough_state *state,
+static bough_status append_tree(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                 bough_npz *npz) {
-    const int32_t count = bough_model_part_count(model);
-    const bough_part_def *parts = bough_state_parts(model, state);
+    const int32_t count = bough_tree_model_part_count(model);
+    const bough_part_def *parts = bough_tree_state_parts(model, state);
     double *origin = malloc((12 * (size_t)count + 1) * sizeof *origin), *rotation = origin + 3 * (size_t)count;
     int32_t *present = malloc(((size_t)count + 1) * sizeof *present);
     bough_status s = origin && present ? bough_npz_append(ctx, npz, Q, 1, state->q) : BOUGH_ERROR_MEMORY;
@@ -119,8 +160,8 @@ static bough_status append_tree(bough_context *ctx, const bough_model *model, co
 }
 
 bough_status app_npz_add(bough_context *ctx, const bough_run *run, bough_npz *npz) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const double *values = bough_run_values(run), *u;
     bough_status s = bough_npz_append(ctx, npz, TIME, 1, &values[BOUGH_COLUMN_TIME]);
     s = s ? s : bough_npz_append(ctx, npz, COLUMNS, 1, values);
@@ -129,26 +170,27 @@ bough_status app_npz_add(bough_context *ctx, const bough_run *run, bough_npz *np
     if (bough_run_model(run, &model, &state))
         return append_tree(ctx, model, state, npz);
     u = bough_run_displacement(run);
-    return u ? bough_npz_append(ctx, npz, DISPLACEMENT, 1, u) : BOUGH_ERROR_MEMORY;
+    s = u ? bough_npz_append(ctx, npz, DISPLACEMENT, 1, u) : BOUGH_ERROR_MEMORY;
+    return s ? s : append_snapshots(ctx, run, npz);
 }
 
 /* ---- .obj ---- */
 
-static bough_status write_parts(bough_context *ctx, const bough_model *model, const bough_state *state,
+static bough_status write_parts(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                 const char *path) {
-    const bough_model_def *def = bough_model_describe(model);
-    const size_t scalars = 3 * (size_t)bough_model_vertex_count(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
+    const size_t scalars = 3 * (size_t)bough_tree_model_vertex_count(model);
     float *x = malloc((2 * scalars + 1) * sizeof *x);
-    int32_t *triangles = malloc((3 * (size_t)bough_model_triangle_count(model) + 1) * sizeof *triangles);
+    int32_t *triangles = malloc((3 * (size_t)bough_tree_model_triangle_count(model) + 1) * sizeof *triangles);
     bough_obj_group *groups = malloc(((size_t)def->part_count + 1) * sizeof *groups);
     bough_status s =
-        x && triangles && groups ? bough_state_surface(ctx, model, state, x, x + scalars) : BOUGH_ERROR_MEMORY;
+        x && triangles && groups ? bough_tree_state_surface(ctx, model, state, x, x + scalars) : BOUGH_ERROR_MEMORY;
     if (!s) {
-        bough_model_triangles(model, triangles);
+        bough_tree_model_triangles(model, triangles);
         for (int32_t p = 0; p < def->part_count; p++)
             groups[p] =
                 (bough_obj_group){def->parts[p].name, def->components[def->parts[p].component]->surface.triangle_count};
-        s = bough_obj_write(ctx, path, bough_model_vertex_count(model), x, x + scalars, triangles, def->part_count,
+        s = bough_obj_write(ctx, path, bough_tree_model_vertex_count(model), x, x + scalars, triangles, def->part_count,
                             groups);
     }
     free(x);
@@ -178,8 +220,8 @@ static bough_status write_body(bough_context *ctx, const bough_run *run, const c
 }
 
 bough_status app_obj_write(bough_context *ctx, const bough_run *run, const char *path, int32_t frame) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     char *name;
     const int stem = (int)strlen(path) - 4; /* it ends in .obj */
     if (asprintf(&name, "%.*s_%06d.obj", stem, path, frame) < 0)

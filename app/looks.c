@@ -5,8 +5,16 @@
 #include <string.h>
 
 bool app_is_rigid(const bough_run *run) {
+    const int32_t count = bough_run_thing_count(run);
+    for (int32_t i = 0; i < count; i++)
+        if (bough_run_thing(run, i)->drawing != BOUGH_DRAWN_RIGID)
+            return false;
+    return count > 0;
+}
+
+bool app_has_looks(const bough_run *run) {
     const bough_thing *first = bough_run_thing(run, 0);
-    return first && first->drawing == BOUGH_DRAWN_RIGID;
+    return first && first->drawing != BOUGH_DRAWN_VERTICES;
 }
 
 /* Places that differ by rounding only look the same. */
@@ -27,13 +35,19 @@ static bool same_surface(const bough_look *a, const bough_look *b) {
            same_places(a, b);
 }
 
+static bool same_colours(const bough_look *a, const bough_look *b) {
+    if (memcmp(a->colour, b->colour, sizeof a->colour) != 0 || !a->vertex_colours != !b->vertex_colours)
+        return false;
+    return !a->vertex_colours ||
+           !memcmp(a->vertex_colours, b->vertex_colours, 3 * (size_t)a->vertex_count * sizeof *a->vertex_colours);
+}
+
 static bool look_alike(const bough_run *run, int32_t i, int32_t j) {
     const bough_thing *one = bough_run_thing(run, i), *other = bough_run_thing(run, j);
     const bough_look *a = bough_run_thing_look(run, one->look), *b = bough_run_thing_look(run, other->look);
     if (a->component || b->component)
         return a == b;
-    return a == b ||
-           (one->held == other->held && !memcmp(a->colour, b->colour, sizeof a->colour) && same_surface(a, b));
+    return a == b || (one->held == other->held && same_surface(a, b) && same_colours(a, b));
 }
 
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks) {

@@ -1,4 +1,4 @@
-/* bough modes of a scene of parts or a mechanism, and what it shares with modes of bodies. */
+/* bough modes of a scene of parts, a mechanism or a multibody system, and what it shares with modes of bodies. */
 #include "app.h"
 
 #include <bough/mechanism.h>
@@ -54,7 +54,8 @@ int app_draw_mode(bough_context *ctx, const bough_mesh *mesh, const double *shap
 /* ---- what was found ---- */
 
 typedef struct {
-    const char *engine, *coupling; /* coupling NULL: of a mechanism */
+    const char *engine, *coupling; /* coupling NULL: it has none */
+    bool at_reference;             /* of a mechanism: about its reference pose */
     int32_t count, unstable, coordinates;
     double *hz;
     int32_t reduced_count; /* of a mechanism with end effectors: what is left by its reduction */
@@ -77,11 +78,13 @@ static bool make_found(found *f, int32_t count, const bough_mesh *mesh) {
 }
 
 static void print_found(const found *f) {
-    if (f->coupling)
-        printf("tree of %d coordinates, coupling %s, %s\n", f->coordinates, f->coupling,
-               isnan(f->residual) ? "about rest, without weight" : "about its equilibrium");
-    else
+    const char *about = isnan(f->residual) ? "about rest, without weight" : "about its equilibrium";
+    if (f->at_reference)
         printf("mechanism, about its reference pose\n");
+    else if (f->coupling)
+        printf("tree of %d coordinates, coupling %s, %s\n", f->coordinates, f->coupling, about);
+    else
+        printf("%d velocities, %s\n", f->coordinates, about);
     printf("mode   frequency (Hz)%s\n", f->reduced_count ? "   reduced to its end effectors (Hz)" : "");
     for (int32_t k = 0; k < f->count; k++) {
         printf("%4d  %15.6g", k + 1, f->hz[k]);
@@ -90,15 +93,16 @@ static void print_found(const found *f) {
         putchar('\n');
     }
     if (f->unstable)
-        printf("%d of them unstable: there the tree falls over instead of swinging\n", f->unstable);
+        printf("%d of them unstable: there it falls over instead of swinging\n", f->unstable);
 }
 
 static void print_found_json(const found *f, double seconds) {
     json_t *object =
         json_pack("{s:s, s:o, s:i, s:f}", "engine", f->engine, "frequencies_hz", app_json_numbers(f->hz, f->count),
                   "unstable_modes", (int)f->unstable, "seconds", seconds);
-    if (f->coupling) {
+    if (f->coupling)
         json_object_set_new(object, "coupling", json_string(f->coupling));
+    if (!f->at_reference) {
         json_object_set_new(object, "coordinates", json_integer(f->coordinates));
         json_object_set_new(object, "settled", json_boolean(!isnan(f->residual)));
         json_object_set_new(object, "settle_residual", app_json_number(f->residual));
@@ -111,13 +115,13 @@ static void print_found_json(const found *f, double seconds) {
 /* ---- trees ---- */
 
 /* A mode as velocities: those of the vertices are its shape, to first order and exactly. */
-static int show_tree(bough_context *ctx, bough_run *run, const bough_model *model, bough_state *state,
+static int show_tree(bough_context *ctx, bough_run *run, const bough_tree_model *model, bough_tree_state *state,
                      const bough_tree_modes *modes, found *f) {
     const bough_mesh *mesh = bough_run_mesh(run);
     const size_t n = 3 * (size_t)mesh->vertex_count, size = (size_t)modes->size;
     for (int32_t k = 0; k < modes->count && f->shapes; k++) {
         memcpy(state->v, modes->shapes + (size_t)k * size, size * sizeof *state->v);
-        if (bough_state_update(ctx, model, state))
+        if (bough_tree_state_update(ctx, model, state))
             return app_fail(ctx);
         const double *velocity = bough_run_velocity(run);
         if (!velocity)
@@ -128,15 +132,15 @@ static int show_tree(bough_context *ctx, bough_run *run, const bough_model *mode
 }
 
 static int find_in_tree(bough_context *ctx, const app_modes_scene *a, bough_run *run, found *f) {
-    const bough_model *model;
-    const bough_state *constant;
+    const bough_tree_model *model;
+    const bough_tree_state *constant;
     bough_tree_modes *modes = NULL;
     if (!bough_run_model(run, &model, &constant))
         return app_fail_with("%s: has no tree to find modes of", a->scene);
-    bough_state *state = bough_run_state(run);
+    bough_tree_state *state = bough_run_state(run);
     if (!a->settle)
         memset(state->gravity, 0, sizeof state->gravity);
-    if (bough_state_modes(ctx, model, state, a->count, &modes))
+    if (bough_tree_state_modes(ctx, model, state, a->count, &modes))
         return app_fail(ctx);
     app_clear_progress();
     int status = APP_OK;
@@ -213,6 +217,22 @@ static int find_in_mechanism(bough_context *ctx, const app_modes_scene *a, const
     return status;
 }
 
+/* ---- whatever finds its modes itself ---- */
+
+static int find_in_run(bough_context *ctx, const app_modes_scene *a, bough_run *run, found *f) {
+    const double none[3] = {0};
+    const bough_mesh *mesh = a->output || a->picture ? bough_run_mesh(run) : NULL;
+    if ((a->output || a->picture) && !mesh)
+        return app_fail(ctx);
+    if (!make_found(f, a->count, mesh))
+        return app_fail_with("out of memory");
+    bough_run_modes modes = {.most = a->count, .frequencies_hz = f->hz, .shapes = f->shapes};
+    if ((isnan(f->residual) && bough_run_set_gravity(ctx, run, none)) || bough_run_find_modes(ctx, run, &modes))
+        return app_fail(ctx);
+    f->count = modes.count, f->unstable = modes.unstable_count, f->coordinates = modes.coordinates;
+    return APP_OK;
+}
+
 /* ---- all ---- */
 
 static int report(bough_context *ctx, const app_modes_scene *a, const bough_run *run, const found *f, double seconds) {
@@ -236,34 +256,43 @@ static int report(bough_context *ctx, const app_modes_scene *a, const bough_run 
     return status;
 }
 
+/* The engine of the scene, which finds modes itself, or the tree's: its state is ours. */
+static int make_run(bough_context *ctx, const app_modes_scene *a, const bough_scene *scene, found *f, bough_run **run) {
+    bough_run_def def = bough_default_run_def();
+    bough_run_report r;
+    def.engine = f->at_reference || app_is_multibody(a->scene) ? NULL : "tree";
+    def.coupling = a->coupling, def.settle = a->settle;
+    def.live = true;
+    if (bough_run_create(ctx, scene, &def, run))
+        return app_fail(ctx);
+    bough_run_look(*run, &r);
+    if (!f->at_reference)
+        f->engine = r.engine, f->coupling = r.coupling;
+    f->residual = a->settle || !f->coupling ? r.settle_residual : NAN;
+    return APP_OK;
+}
+
 int app_run_modes_scene(const app_modes_scene *a) {
     bough_context *ctx = app_context(a->threads);
     bough_scene *scene = NULL;
     bough_run *run = NULL;
-    bough_run_def def = bough_default_run_def();
-    const bool mechanism = app_is_mechanism(a->scene);
-    found f = {.engine = mechanism ? "mechanism" : "tree", .residual = NAN};
+    found f = {.engine = "mechanism", .at_reference = app_is_mechanism(a->scene), .residual = NAN};
     double began = app_seconds();
-    def.engine = mechanism ? NULL : "tree";
-    def.coupling = a->coupling;
-    def.settle = a->settle;
-    def.live = true; /* its state is ours */
     int status = APP_OK;
-    if (mechanism && (a->coupling || a->settle)) {
-        app_fail_with("%s: --coupling and --settle are for scenes of parts", a->scene);
+    if (a->coupling && (f.at_reference || app_is_multibody(a->scene))) {
+        app_fail_with("%s: --coupling is for scenes of parts", a->scene);
+        status = APP_USAGE;
+    } else if (f.at_reference && a->settle) {
+        app_fail_with("%s: --settle is for scenes of parts and multibody systems", a->scene);
         status = APP_USAGE;
     } else if (bough_scene_load(ctx, a->scene, &scene))
         status = app_fail(ctx);
-    if (status == APP_OK && (!mechanism || a->output || a->picture) && bough_run_create(ctx, scene, &def, &run))
-        status = app_fail(ctx);
-    if (status == APP_OK && run && !mechanism) {
-        bough_run_report r;
-        bough_run_look(run, &r);
-        f.coupling = r.coupling;
-        f.residual = a->settle ? r.settle_residual : NAN;
-    }
+    if (status == APP_OK && (!f.at_reference || a->output || a->picture))
+        status = make_run(ctx, a, scene, &f, &run);
     if (status == APP_OK)
-        status = mechanism ? find_in_mechanism(ctx, a, scene, run, &f) : find_in_tree(ctx, a, run, &f);
+        status = f.at_reference                         ? find_in_mechanism(ctx, a, scene, run, &f)
+                 : bough_run_can(run) & BOUGH_CAN_MODES ? find_in_run(ctx, a, run, &f)
+                                                        : find_in_tree(ctx, a, run, &f);
     if (status == APP_OK)
         status = report(ctx, a, run, &f, app_seconds() - began);
     free_found(&f);

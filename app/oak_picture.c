@@ -81,8 +81,8 @@ static void look(const double eye[3], const double target[3], double field_of_vi
     def->field_of_view = field_of_view;
 }
 
-bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
-                             const char *path) {
+bough_status app_oak_picture(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                             int32_t width, const char *path) {
     bough_picture_def def = canvas(width, width * 9 / 10);
     bough_picture *picture;
     look((const double[3]){5.5, -17, 3.4}, (const double[3]){0.2, 0, 4.1}, 0.56, &def);
@@ -107,7 +107,7 @@ bough_picture_def app_forest_view(int32_t width) {
     return def;
 }
 
-bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_forest_draw(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                              bough_picture *picture) {
     bough_picture_clear(ctx, picture);
     bough_status s = draw_meadow(ctx, picture, origin, 700, 80);

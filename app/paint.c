@@ -42,7 +42,7 @@ static bool find_grown(const bough_component *component, app_part_style *style) 
     return false;
 }
 
-app_part_style *app_choose_styles(const bough_model_def *def) {
+app_part_style *app_choose_styles(const bough_tree_model_def *def) {
     app_part_style *styles = calloc((size_t)def->component_count + 1, sizeof *styles);
     for (int32_t c = 0; c < def->component_count && styles; c++) {
         if (find_grown(def->components[c], &styles[c]))
@@ -62,10 +62,10 @@ static void colour_of_part(int32_t part, float colour[3]) {
     }
 }
 
-static void paint_part(const bough_model *model, int32_t part, const float colour[3], float *colours) {
-    const bough_model_def *def = bough_model_describe(model);
+static void paint_part(const bough_tree_model *model, int32_t part, const float colour[3], float *colours) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     const int32_t count = def->components[def->parts[part].component]->surface.vertex_count;
-    colours += 3 * (size_t)bough_model_first_vertex(model, part);
+    colours += 3 * (size_t)bough_tree_model_first_vertex(model, part);
     for (int32_t v = 0; v < count; v++)
         memcpy(colours + 3 * (size_t)v, colour, 3 * sizeof *colour);
 }
@@ -103,9 +103,9 @@ static bough_status displacements(const bough_run *run, double *values) {
     return mesh && u ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static bough_status paint_values(const bough_run *run, const bough_model *model, app_colouring colouring,
+static bough_status paint_values(const bough_run *run, const bough_tree_model *model, app_colouring colouring,
                                  app_scale *scale, float *colours) {
-    const int32_t count = bough_model_vertex_count(model);
+    const int32_t count = bough_tree_model_vertex_count(model);
     double *values = malloc(((size_t)count + 1) * sizeof *values);
     bough_status s = !values                          ? BOUGH_ERROR_MEMORY
                      : colouring == APP_COLOUR_STRESS ? stresses(run, count, values)
@@ -119,13 +119,13 @@ static bough_status paint_values(const bough_run *run, const bough_model *model,
 }
 
 bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_scale *scale, float *colours) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     if (!bough_run_model(run, &model, &state))
         return BOUGH_ERROR_ARGUMENT;
     if (colouring == APP_COLOUR_STRESS || colouring == APP_COLOUR_DISPLACEMENT)
         return paint_values(run, model, colouring, scale, colours);
-    for (int32_t p = 0; p < bough_model_part_count(model); p++) {
+    for (int32_t p = 0; p < bough_tree_model_part_count(model); p++) {
         float colour[3];
         colour_of_part(p, colour);
         paint_part(model, p, colour, colours);

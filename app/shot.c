@@ -133,7 +133,7 @@ typedef struct {
 } cloud;
 
 /* It is there, and what it hangs on is held. */
-static bool is_held(const bough_model_def *def, const bough_part_def *parts, int32_t part) {
+static bool is_held(const bough_tree_model_def *def, const bough_part_def *parts, int32_t part) {
     while (!parts[part].absent && parts[part].parent >= 0)
         part = parts[part].parent;
     return !parts[part].absent && !parts[part].free &&
@@ -141,12 +141,12 @@ static bool is_held(const bough_model_def *def, const bough_part_def *parts, int
 }
 
 /* Parts that fly may be far away: if something is held, the camera looks at that only. */
-static void keep_held(const bough_model *model, const bough_state *state, cloud *points) {
-    const bough_model_def *def = bough_model_describe(model);
-    const bough_part_def *parts = bough_state_parts(model, state);
+static void keep_held(const bough_tree_model *model, const bough_tree_state *state, cloud *points) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
+    const bough_part_def *parts = bough_tree_state_parts(model, state);
     size_t count = 0;
     for (int32_t p = 0; p < def->part_count; p++) {
-        const size_t first = 3 * (size_t)bough_model_first_vertex(model, p);
+        const size_t first = 3 * (size_t)bough_tree_model_first_vertex(model, p);
         const size_t own = 3 * (size_t)def->components[def->parts[p].component]->surface.vertex_count;
         if (!is_held(def, parts, p))
             continue;
@@ -157,19 +157,19 @@ static void keep_held(const bough_model *model, const bough_state *state, cloud 
     points->count = count > 0 ? count : points->count;
 }
 
-static bough_status find_parts(bough_context *ctx, const bough_model *model, const bough_state *state, cloud *points) {
-    points->count = 3 * (size_t)bough_model_vertex_count(model);
+static bough_status find_parts(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                               cloud *points) {
+    points->count = 3 * (size_t)bough_tree_model_vertex_count(model);
     points->x = malloc((points->count + 1) * sizeof *points->x);
-    bough_status s = points->x ? bough_state_surface(ctx, model, state, points->x, NULL) : BOUGH_ERROR_MEMORY;
+    bough_status s = points->x ? bough_tree_state_surface(ctx, model, state, points->x, NULL) : BOUGH_ERROR_MEMORY;
     if (!s)
         keep_held(model, state, points);
     return s;
 }
 
-static bough_status find_rigids(const bough_run *run, cloud *points) {
-    points->x = app_rigid_points(run, &points->count);
+static bough_status find_things(bough_context *ctx, const bough_run *run, cloud *points) {
     points->held = true;
-    return points->x ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    return app_thing_points(ctx, run, &points->count, &points->x);
 }
 
 static bough_status find_body(const bough_run *run, cloud *points) {
@@ -300,7 +300,7 @@ static void set_camera(const cloud *points, const app_shot_def *def, app_shot *s
 }
 
 /* By their names, or by those of their parts. */
-static void paint_styles(const bough_model_def *model, const app_shot_def *def, app_part_style *styles) {
+static void paint_styles(const bough_tree_model_def *model, const app_shot_def *def, app_part_style *styles) {
     for (int i = 0; i < def->paint_count; i++) {
         const app_paint *paint = &def->paints[i];
         char name[64];
@@ -316,30 +316,30 @@ static void paint_styles(const bough_model_def *model, const app_shot_def *def, 
 }
 
 static bough_status find_points(bough_context *ctx, const bough_run *run, cloud *points) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     if (bough_run_model(run, &model, &state))
         return find_parts(ctx, model, state, points);
-    return app_is_rigid(run) ? find_rigids(run, points) : find_body(run, points);
+    return app_has_looks(run) ? find_things(ctx, run, points) : find_body(run, points);
 }
 
 bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_shot_def *def, app_shot *shot) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const bool parts = bough_run_model(run, &model, &state);
     cloud points = {0};
     *shot = (app_shot){.def = *def, .scale = {.range = def->range}};
     if (def->colouring == APP_COLOUR_AUTO)
-        shot->def.colouring = parts || app_is_rigid(run) ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
+        shot->def.colouring = parts || app_has_looks(run) ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
     bough_status s = find_points(ctx, run, &points);
     if (!s)
         set_camera(&points, def, shot);
     shot->camera.ground = shot->camera.ground && !app_has_obstacles(run); /* which are the ground then */
     free(points.x);
-    if (!s && parts && !(shot->styles = app_choose_styles(bough_model_describe(model))))
+    if (!s && parts && !(shot->styles = app_choose_styles(bough_tree_model_describe(model))))
         s = BOUGH_ERROR_MEMORY;
     if (!s && parts)
-        paint_styles(bough_model_describe(model), def, shot->styles);
+        paint_styles(bough_tree_model_describe(model), def, shot->styles);
     if (!s && !parts)
         s = app_view_create(ctx, bough_run_mesh(run), &shot->view);
     return s ? s : bough_picture_create(ctx, &shot->camera, &shot->picture);
@@ -354,12 +354,12 @@ void app_shot_close(bough_context *ctx, app_shot *shot) {
 
 /* ---- drawing ---- */
 
-static bough_status draw_parts(bough_context *ctx, const bough_run *run, const bough_model *model,
-                               const bough_state *state, app_shot *shot) {
+static bough_status draw_parts(bough_context *ctx, const bough_run *run, const bough_tree_model *model,
+                               const bough_tree_state *state, app_shot *shot) {
     float *colours = NULL;
     bough_status s = BOUGH_OK;
     if (shot->def.colouring != APP_COLOUR_COMPONENT) {
-        colours = malloc((3 * (size_t)bough_model_vertex_count(model) + 1) * sizeof *colours);
+        colours = malloc((3 * (size_t)bough_tree_model_vertex_count(model) + 1) * sizeof *colours);
         s = colours ? app_paint_parts(run, shot->def.colouring, &shot->scale, colours) : BOUGH_ERROR_MEMORY;
     }
     if (!s)
@@ -374,8 +374,8 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
     const bool shows = shot->def.colouring >= APP_COLOUR_DISPLACEMENT;
     if (!mesh || !u)
         return BOUGH_ERROR_MEMORY;
-    if (!shows && app_is_rigid(run))
-        return app_draw_rigids(ctx, run, &shot->def, shot->picture);
+    if (!shows && app_has_looks(run))
+        return app_draw_things(ctx, run, &shot->def, shot->picture);
     double *values = malloc(((size_t)mesh->vertex_count + 1) * sizeof *values);
     bough_status s = values ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (!s && shows)
@@ -428,8 +428,8 @@ static bough_status move_camera(bough_context *ctx, const bough_run *run, app_sh
 }
 
 bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *shot) {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     bough_picture_clear(ctx, shot->picture);
     bough_status s = move_camera(ctx, run, shot);
     if (s)

@@ -1,4 +1,4 @@
-/* bough static of a scene of parts or a mechanism: a run that is settled and never stepped. */
+/* bough static of a scene of parts, a mechanism or a multibody system: a run that is settled and never stepped. */
 #include "app.h"
 
 #include <math.h>
@@ -15,6 +15,10 @@ bough_file_info app_look_at_file(const char *path) {
 
 bool app_is_scene_of_parts(const char *path) {
     return !strcmp(app_look_at_file(path).kind, "parts");
+}
+
+bool app_is_multibody(const char *path) {
+    return !strcmp(app_look_at_file(path).kind, "multibody");
 }
 
 bool app_is_mechanism(const char *path) {
@@ -134,13 +138,19 @@ int app_run_static_scene(const app_static_scene *a) {
     bough_run_def def = bough_default_run_def();
     double began = app_seconds();
     def.settle = true;
-    def.duration = 1; /* scenes need not say */
+    def.duration = 1; /* scenes need not say, and nothing is stepped */
     def.engine = a->engine;
     bough_status status = bough_scene_load(ctx, a->scene, &scene);
     if (!status)
         status = bough_run_create(ctx, scene, &def, &run);
     app_clear_progress();
-    int result = status ? app_fail(ctx) : report(ctx, a, run, app_seconds() - began);
+    int result = APP_OK;
+    if (status)
+        result = app_fail(ctx);
+    else if (a->along)
+        result = app_follow_scene(ctx, scene, run, a);
+    else
+        result = report(ctx, a, run, app_seconds() - began);
     bough_run_destroy(ctx, run);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);

@@ -36,7 +36,7 @@ static bough_status add_mesh(bough_context *ctx, const bough_component *c, const
 enum { TINTS = 6 }; /* colours of a component, at most */
 
 /* Meshes of a component follow each other, one for each colour; its parts take them in turn. */
-static bough_status add_component(bough_context *ctx, const bough_model_def *def, int32_t component,
+static bough_status add_component(bough_context *ctx, const bough_tree_model_def *def, int32_t component,
                                   const app_part_style *style, int32_t *mesh_count, int32_t *mesh_of_part,
                                   bough_glb *glb) {
     int32_t uses = 0, first = *mesh_count;
@@ -56,7 +56,7 @@ static bough_status add_component(bough_context *ctx, const bough_model_def *def
     return s;
 }
 
-static bough_status add_parts(bough_context *ctx, const bough_model_def *def, const app_part_style *styles,
+static bough_status add_parts(bough_context *ctx, const bough_tree_model_def *def, const app_part_style *styles,
                               bough_glb *glb) {
     int32_t *mesh_of_part = malloc(((size_t)def->part_count + 1) * sizeof *mesh_of_part), mesh_count = 0;
     bough_status s = mesh_of_part ? BOUGH_OK : BOUGH_ERROR_MEMORY;
@@ -69,10 +69,11 @@ static bough_status add_parts(bough_context *ctx, const bough_model_def *def, co
 }
 
 /* Diagonal of the box around what is seen. */
-static bough_status find_size(bough_context *ctx, const bough_model *model, const bough_state *state, double *size) {
-    const size_t scalars = 3 * (size_t)bough_model_vertex_count(model);
+static bough_status find_size(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                              double *size) {
+    const size_t scalars = 3 * (size_t)bough_tree_model_vertex_count(model);
     float *x = malloc((scalars + 1) * sizeof *x), lower[3], upper[3];
-    bough_status s = x ? bough_state_surface(ctx, model, state, x, NULL) : BOUGH_ERROR_MEMORY;
+    bough_status s = x ? bough_tree_state_surface(ctx, model, state, x, NULL) : BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < scalars && !s; i++) {
         lower[i % 3] = i < 3 ? x[i] : fminf(lower[i % 3], x[i]);
         upper[i % 3] = i < 3 ? x[i] : fmaxf(upper[i % 3], x[i]);
@@ -84,12 +85,12 @@ static bough_status find_size(bough_context *ctx, const bough_model *model, cons
     return s;
 }
 
-bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_glb_create(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                  const app_part_style *styles, const char *path, app_tree_glb *film) {
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     *film = (app_tree_glb){0};
     film->poses = calloc((size_t)def->part_count + 1, sizeof *film->poses);
-    film->weights = calloc((size_t)bough_model_size(model) + 1, sizeof *film->weights);
+    film->weights = calloc((size_t)bough_tree_model_size(model) + 1, sizeof *film->weights);
     if (!film->poses || !film->weights)
         return BOUGH_ERROR_MEMORY;
     bough_glb_def glb_def = bough_default_glb_def();
@@ -108,13 +109,13 @@ static bool is_there(const bough_part_def *parts, int32_t part) {
     return part < 0;
 }
 
-bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_glb_add(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                               app_tree_glb *film) {
-    const bough_model_def *def = bough_model_describe(model);
-    const bough_part_def *parts = bough_state_parts(model, state);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
+    const bough_part_def *parts = bough_tree_state_parts(model, state);
     float *weight = film->weights;
     for (int32_t p = 0; p < def->part_count; p++) {
-        const double *q = state->q + bough_model_offset(model, p);
+        const double *q = state->q + bough_tree_model_offset(model, p);
         film->poses[p].hidden = !is_there(parts, p);
         memcpy(film->poses[p].translation, state->frames[p].pose.position, sizeof film->poses[p].translation);
         memcpy(film->poses[p].rotation, state->frames[p].pose.rotation, sizeof film->poses[p].rotation);

@@ -22,7 +22,7 @@ typedef struct {
     float *colours;
 } heap;
 
-static bool create(const bough_model_def *def, int32_t component, heap *h) {
+static bool create(const bough_tree_model_def *def, int32_t component, heap *h) {
     const bough_surface *surface = &def->components[component]->surface;
     size_t uses = 0;
     for (int32_t p = 0; p < def->part_count; p++)
@@ -42,12 +42,12 @@ static void destroy(heap *h) {
 }
 
 /* colours: of all vertices, or NULL. */
-static void add_part(const bough_model *model, const float *positions, int32_t part, const app_part_style *style,
+static void add_part(const bough_tree_model *model, const float *positions, int32_t part, const app_part_style *style,
                      const float *colours, heap *h) {
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     const bough_surface *surface = &def->components[def->parts[part].component]->surface;
     float colour[3];
-    const size_t first = 3 * (size_t)bough_model_first_vertex(model, part);
+    const size_t first = 3 * (size_t)bough_tree_model_first_vertex(model, part);
     positions += first;
     app_part_colour(style, part, colour);
     for (int32_t v = 0; v < surface->vertex_count; v++)
@@ -62,10 +62,10 @@ static void add_part(const bough_model *model, const float *positions, int32_t p
     h->triangle_count += surface->triangle_count;
 }
 
-static bough_status draw_component(bough_context *ctx, const bough_model *model, const float *positions,
+static bough_status draw_component(bough_context *ctx, const bough_tree_model *model, const float *positions,
                                    int32_t component, const app_part_style *style, const float *colours,
                                    bough_picture *picture) {
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     heap h;
     bough_status s = create(def, component, &h) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t p = 0; p < def->part_count && !s; p++)
@@ -81,11 +81,11 @@ static bough_status draw_component(bough_context *ctx, const bough_model *model,
     return s;
 }
 
-bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_draw_painted(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                                    const app_part_style *styles, const float *colours, bough_picture *picture) {
-    const bough_model_def *def = bough_model_describe(model);
-    float *positions = malloc((3 * (size_t)bough_model_vertex_count(model) + 1) * sizeof *positions);
-    bough_status s = positions ? bough_state_surface(ctx, model, state, positions, NULL) : BOUGH_ERROR_MEMORY;
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
+    float *positions = malloc((3 * (size_t)bough_tree_model_vertex_count(model) + 1) * sizeof *positions);
+    bough_status s = positions ? bough_tree_state_surface(ctx, model, state, positions, NULL) : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < def->component_count && !s; c++)
         if (def->components[c]->surface.triangle_count > 0)
             s = draw_component(ctx, model, positions, c, &styles[c], colours, picture);
@@ -93,7 +93,7 @@ bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model,
     return s;
 }
 
-bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+bough_status app_tree_draw(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                            const app_part_style *styles, bough_picture *picture) {
     return app_tree_draw_painted(ctx, model, state, styles, NULL, picture);
 }

@@ -20,7 +20,7 @@ static const double alpha = -0.05; /* of HHT, for all */
 
 /* Run 0 is the full body's, run c + 1 that of coupling c. */
 typedef struct {
-    bough_state *state;      /* of a tree */
+    bough_tree_state *state; /* of a tree */
     double linear;           /* lowest frequency at rest, Hz */
     double x[STEPS + 1][3];  /* of the head; NAN after a step that failed */
     double along[STEPS + 1]; /* its displacement along its first velocity */
@@ -60,7 +60,7 @@ static bool tree_frequency(accuracy *b, swing_run *r) {
         good = tree_vibrations(b->n, inverse, K, 0, b->n, 1, &r->linear, b->start);
     for (int32_t p = 0; p < b->part_count && good && !exact; p++) {
         double hz = NAN;
-        good = tree_vibrations(b->n, inverse, K, bough_model_offset(b->scene.model, p),
+        good = tree_vibrations(b->n, inverse, K, bough_tree_model_offset(b->scene.model, p),
                                whole_tree_component(&b->whole, p)->r, 1, &hz, NULL);
         r->linear = fmin(r->linear, hz);
     }
@@ -94,8 +94,8 @@ static bool find_head(accuracy *b) {
 
 static bool make_trees(accuracy *b) {
     for (int c = 0; c < COUPLINGS; c++) {
-        bough_state *state;
-        if (bough_state_create(b->scene.ctx, b->scene.model, &state))
+        bough_tree_state *state;
+        if (bough_tree_state_create(b->scene.ctx, b->scene.model, &state))
             return false;
         b->runs[c + 1].state = state;
         state->coupling = (bough_coupling)c, state->alpha = alpha, state->passes = 1;
@@ -114,9 +114,9 @@ static bool push_trees(accuracy *b, double speed) {
     double x[3], v[3];
     for (int pass = 0; pass < 2; pass++) {
         for (int c = 0; c < COUPLINGS; c++) {
-            bough_state *state = b->runs[c + 1].state;
+            bough_tree_state *state = b->runs[c + 1].state;
             memcpy(state->v, b->start, (size_t)b->n * sizeof *b->start);
-            if (bough_state_update(b->scene.ctx, b->scene.model, state))
+            if (bough_tree_state_update(b->scene.ctx, b->scene.model, state))
                 return false;
         }
         whole_tree_vertex(&b->whole, b->runs[1].state, b->head, b->head_vertex, x, v);
@@ -128,7 +128,7 @@ static bool push_trees(accuracy *b, double speed) {
     }
     b->head_speed = speed;
     for (int c = 0; c < COUPLINGS; c++) /* the accelerations that the first step begins with */
-        if (bough_step(b->scene.ctx, b->scene.model, b->runs[c + 1].state, 0))
+        if (bough_tree_step(b->scene.ctx, b->scene.model, b->runs[c + 1].state, 0))
             return false;
     return true;
 }
@@ -150,8 +150,8 @@ static bool make_full(accuracy *b) {
 
 static bool prepare(accuracy *b) {
     bough_context *ctx = b->scene.ctx;
-    b->n = bough_model_size(b->scene.model);
-    b->part_count = bough_model_part_count(b->scene.model);
+    b->n = bough_tree_model_size(b->scene.model);
+    b->part_count = bough_tree_model_part_count(b->scene.model);
     b->start = calloc((size_t)b->n, sizeof *b->start);
     b->runs = calloc(RUNS, sizeof *b->runs);
     if (!b->start || !b->runs || b->part_count != PARTS || bo_scene_make_whole(ctx, b->scene.scene, &b->scene.whole))
@@ -179,7 +179,7 @@ static void look(accuracy *b, int run, int step) {
     for (int d = 0; d < 3; d++)
         r->along[step] += b->direction[d] * (r->x[step][d] - rest[d]);
     for (int32_t p = 0; p < b->part_count; p++) {
-        if (bough_model_describe(b->scene.model)->parts[p].parent < 0)
+        if (bough_tree_model_describe(b->scene.model)->parts[p].parent < 0)
             continue;
         const double found = whole_tree_deviation(&b->whole, r->state, u, p);
         r->deviation[p] = fmax(r->deviation[p], found);
@@ -190,7 +190,7 @@ static void look(accuracy *b, int run, int step) {
 static bool take_step(accuracy *b, int run, int step) {
     swing_run *r = &b->runs[run];
     const double start = app_seconds();
-    const bough_status s = r->state ? bough_advance(b->scene.ctx, b->scene.model, r->state, 1.0 / RATE, NULL)
+    const bough_status s = r->state ? bough_tree_advance(b->scene.ctx, b->scene.model, r->state, 1.0 / RATE, NULL)
                                     : bo_integrator_step(b->integrator, 1.0 / RATE, &b->motion);
     r->seconds[step] = app_seconds() - start;
     b->iterations += r->state ? 0 : b->integrator->iterations;
@@ -275,7 +275,7 @@ static spread spread_of(swing_run *r) {
 }
 
 static const char *part_name(const accuracy *b, int32_t part) {
-    return bough_model_describe(b->scene.model)->parts[part].name;
+    return bough_tree_model_describe(b->scene.model)->parts[part].name;
 }
 
 static void tell(accuracy *b) {
@@ -301,7 +301,7 @@ static void tell(accuracy *b) {
            "%-10s %18s %18s\n",
            "", "G", "L3");
     for (int32_t p = 0; p < b->part_count; p++)
-        if (bough_model_describe(b->scene.model)->parts[p].parent >= 0) {
+        if (bough_tree_model_describe(b->scene.model)->parts[p].parent >= 0) {
             const swing_run *g = &b->runs[0], *l = &b->runs[COUPLINGS];
             printf("%-10s %8.2f  %8.2f %8.2f  %8.2f\n", part_name(b, p), 100 * g->deviation[p],
                    100 * sqrt(g->mean_square[p]), 100 * l->deviation[p], 100 * sqrt(l->mean_square[p]));
@@ -312,7 +312,7 @@ static json_t *run_as_json(accuracy *b, int run) {
     swing_run *r = &b->runs[run];
     json_t *faces = json_object();
     for (int32_t p = 0; p < b->part_count; p++)
-        if (bough_model_describe(b->scene.model)->parts[p].parent >= 0)
+        if (bough_tree_model_describe(b->scene.model)->parts[p].parent >= 0)
             json_object_set_new(faces, part_name(b, p), json_real(r->deviation[p]));
     json_t *all = json_pack("{s:s, s:f}", "coupling", run_name(run), "linear_hz", r->linear);
     json_object_set_new(all, "swing_hz", app_json_number(swing_frequency(r)));
@@ -339,7 +339,7 @@ static void tell_json(accuracy *b) {
 static void clean_up(accuracy *b) {
     bough_context *ctx = b->scene.ctx;
     for (int run = 0; run < RUNS && b->runs; run++)
-        bough_state_destroy(ctx, b->runs[run].state);
+        bough_tree_state_destroy(ctx, b->runs[run].state);
     bo_integrator_destroy(ctx, b->integrator);
     bo_body_system_destroy(ctx, &b->system);
     whole_tree_destroy(&b->whole);

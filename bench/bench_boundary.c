@@ -277,12 +277,12 @@ static const lattice_shape interface_shapes[] = {
 #define INTERFACE_COUNT ((int)(sizeof interface_shapes / sizeof *interface_shapes))
 
 /* The vertex of the part's surface that is the probe's. */
-static int32_t find_vertex(const tree_scene *s, const bough_state *rest, const bo_probe *probe) {
+static int32_t find_vertex(const tree_scene *s, const bough_tree_state *rest, const bo_probe *probe) {
     double x[3], v[3], best = INFINITY;
     int32_t found = 0;
-    const bough_model_def *def = bough_model_describe(s->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(s->model);
     const int32_t count = def->components[def->parts[probe->part].component]->surface.vertex_count;
-    for (int32_t i = 0; i < count && !bough_state_vertex(s->ctx, s->model, rest, probe->part, i, x, v); i++) {
+    for (int32_t i = 0; i < count && !bough_tree_state_vertex(s->ctx, s->model, rest, probe->part, i, x, v); i++) {
         const double d = fabs(x[0] - probe->rest[0]) + fabs(x[1] - probe->rest[1]) + fabs(x[2] - probe->rest[2]);
         if (d < best)
             best = d, found = i;
@@ -290,15 +290,15 @@ static int32_t find_vertex(const tree_scene *s, const bough_state *rest, const b
     return found;
 }
 
-static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_row *row) {
+static bool compare_sag(tree_scene *s, bough_tree_state *state, double *u, interface_row *row) {
     const bo_probe *probe = &s->whole->probes[0];
     const bough_static_def def = bough_default_static_def();
     const int32_t vertex = find_vertex(s, state, probe);
     double x[3], v[3], off = 0, size = 0, own = 0;
     bough_static_result result;
     if (bough_body_static(s->ctx, s->whole->body, s->whole->load_case, &def, u, &result) ||
-        bough_state_settle(s->ctx, s->model, state, NULL, NULL) ||
-        bough_state_vertex(s->ctx, s->model, state, probe->part, vertex, x, v))
+        bough_tree_state_settle(s->ctx, s->model, state, NULL, NULL) ||
+        bough_tree_state_vertex(s->ctx, s->model, state, probe->part, vertex, x, v))
         return false;
     for (int d = 0; d < 3; d++) {
         const double moved = u[3 * (size_t)probe->vertices[0] + (size_t)d];
@@ -312,25 +312,25 @@ static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_
 }
 
 static bool forecast(tree_scene *s, interface_row *row) {
-    const bough_model_def *def = bough_model_describe(s->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(s->model);
     return !bo_joints_forecast(s->ctx, &s->scene->plan->assembly, def->components, s->scene->gravity, &row->forecast,
                                NULL);
 }
 
 static bool compare(tree_scene *s, interface_row *row) {
     bough_context *ctx = s->ctx;
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     bough_modes *modes = NULL;
     const bough_body *body = s->whole->body;
     double hz[MODES], *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u);
-    const bool good = u && !bough_state_create(ctx, s->model, &state) &&
+    const bool good = u && !bough_tree_state_create(ctx, s->model, &state) &&
                       !bough_body_modes(ctx, body, s->whole->load_case, MODES, NULL, &modes) &&
                       tree_lowest_modes(ctx, s->model, state, MODES, hz, NULL) && compare_sag(s, state, u, row) &&
                       forecast(s, row);
     for (int k = 0; k < MODES && good; k++)
         row->hz[k] = hz[k] / modes->frequencies_hz[k];
     bough_modes_destroy(ctx, modes);
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     free(u);
     return good;
 }
@@ -444,36 +444,37 @@ static bool swing_body(swinging *b, double amplitude, swing *full) {
 }
 
 /* The tree's own lowest mode with the same speed and direction of the tip. */
-static bool start_tree(swinging *b, bough_state *state, double speed, double *linear) {
+static bool start_tree(swinging *b, bough_tree_state *state, double speed, double *linear) {
     const tree_scene *s = &b->scene;
     const int32_t part = s->scene->probes[0].part;
     double x[3], v[3];
     state->alpha = swing_alpha;
     if (!tree_lowest_modes(s->ctx, s->model, state, 1, linear, state->v) ||
-        bough_state_update(s->ctx, s->model, state) || bough_state_vertex(s->ctx, s->model, state, part, b->tip, x, v))
+        bough_tree_state_update(s->ctx, s->model, state) ||
+        bough_tree_state_vertex(s->ctx, s->model, state, part, b->tip, x, v))
         return false;
     const double now = v[0] * b->direction[0] + v[1] * b->direction[1] + v[2] * b->direction[2];
-    for (int32_t k = 0; k < bough_model_size(s->model); k++)
+    for (int32_t k = 0; k < bough_tree_model_size(s->model); k++)
         state->v[k] *= speed / now;
-    return !bough_state_update(s->ctx, s->model, state) && !bough_step(s->ctx, s->model, state, 0);
+    return !bough_tree_state_update(s->ctx, s->model, state) && !bough_tree_step(s->ctx, s->model, state, 0);
 }
 
 static bool swing_tree(swinging *b, double speed, swing *run) {
     const tree_scene *s = &b->scene;
     const bo_probe *probe = &s->whole->probes[0];
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     double v[3];
-    bool good = !bough_state_create(s->ctx, s->model, &state);
+    bool good = !bough_tree_state_create(s->ctx, s->model, &state);
     b->tip = good ? find_vertex(s, state, probe) : 0;
     good = good && start_tree(b, state, speed, &run->linear);
     for (int i = 1; i <= STEPS && good; i++) {
-        good = !app_interrupted() && !bough_advance(s->ctx, s->model, state, swing_dt, NULL) &&
-               !bough_state_vertex(s->ctx, s->model, state, probe->part, b->tip, run->x[i], v);
+        good = !app_interrupted() && !bough_tree_advance(s->ctx, s->model, state, swing_dt, NULL) &&
+               !bough_tree_state_vertex(s->ctx, s->model, state, probe->part, b->tip, run->x[i], v);
         for (int d = 0; d < 3; d++)
             run->x[i][d] -= probe->rest[d];
         look(b->direction, run, i);
     }
-    bough_state_destroy(s->ctx, state);
+    bough_tree_state_destroy(s->ctx, state);
     return good;
 }
 

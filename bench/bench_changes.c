@@ -24,7 +24,7 @@ static const char *const piece_names[PIECES] = {"a step", "a new layout", "accel
 
 typedef struct {
     tree_scene scene;
-    bough_state *state;
+    bough_tree_state *state;
     void *start; /* a snapshot of it */
     size_t start_size;
     double us[KINDS], piece_us[PIECES];
@@ -38,13 +38,13 @@ static double cpu_us(void) {
 }
 
 static bool begin_anew(changes_bench *b) {
-    return !bough_state_restore(b->scene.ctx, b->scene.model, b->state, b->start, b->start_size) &&
-           !bough_state_update(b->scene.ctx, b->scene.model, b->state);
+    return !bough_tree_state_restore(b->scene.ctx, b->scene.model, b->state, b->start, b->start_size) &&
+           !bough_tree_state_update(b->scene.ctx, b->scene.model, b->state);
 }
 
 /* Returns part number `number` of the component, counted round and round. */
 static int32_t find_part(const changes_bench *b, const char *component, int32_t number) {
-    const bough_model_def *def = bough_model_describe(b->scene.model);
+    const bough_tree_model_def *def = bough_tree_model_describe(b->scene.model);
     const bo_assembly *assembly = &b->scene.scene->plan->assembly;
     for (int32_t i = 0;; i = (i + 1) % def->part_count)
         if (!strcmp(assembly->components[def->parts[i].component].name, component) && number-- == 0)
@@ -57,10 +57,10 @@ static bool time_changes(changes_bench *b, int kind) {
         const int32_t part = find_part(b, kinds[kind].component, 7 * i);
         const bough_change before = {.kind = kinds[kind].before, .part = part};
         const bough_change change = {.kind = kinds[kind].kind, .part = part};
-        if (!begin_anew(b) || bough_state_change(b->scene.ctx, b->scene.model, b->state, 1, &before))
+        if (!begin_anew(b) || bough_tree_state_change(b->scene.ctx, b->scene.model, b->state, 1, &before))
             return false;
         const double start = cpu_us();
-        if (bough_state_change(b->scene.ctx, b->scene.model, b->state, 1, &change))
+        if (bough_tree_state_change(b->scene.ctx, b->scene.model, b->state, 1, &change))
             return false;
         us[i] = cpu_us() - start;
     }
@@ -82,7 +82,7 @@ static bool do_piece(changes_bench *b, int piece) {
     if (piece == 1)
         return lay_out(b);
     for (int i = 0; i < (piece == 0 ? 1 : 2); i++)
-        if (bough_step(b->scene.ctx, b->scene.model, b->state, piece == 0 ? 1.0 / 240 : 0))
+        if (bough_tree_step(b->scene.ctx, b->scene.model, b->state, piece == 0 ? 1.0 / 240 : 0))
             return false;
     return true;
 }
@@ -104,10 +104,10 @@ static bool time_piece(changes_bench *b, int piece) {
 static bool run(changes_bench *b) {
     if (!tree_scene_open(b->scene.ctx, "oak", -1, &b->scene) || !(b->state = moving_state(&b->scene, b->scene.model)))
         return false;
-    b->start_size = bough_state_snapshot_size(b->scene.model, b->state);
+    b->start_size = bough_tree_state_snapshot_size(b->scene.model, b->state);
     if (!(b->start = malloc(b->start_size)))
         return false;
-    bough_state_save(b->scene.model, b->state, b->start);
+    bough_tree_state_save(b->scene.model, b->state, b->start);
     bool good = true;
     for (int k = 0; k < KINDS && good && !app_interrupted(); k++)
         good = time_changes(b, k);
@@ -126,7 +126,7 @@ static void report(const changes_bench *b, bool json) {
         for (int k = 0; k < PIECES; k++)
             json_object_set_new(all, piece_names[k], json_real(b->piece_us[k]));
         app_print_json(json_pack("{s:s, s:i, s:o}", "name", "changes", "parts",
-                                 (int)bough_model_part_count(b->scene.model), "median_us", all));
+                                 (int)bough_tree_model_part_count(b->scene.model), "median_us", all));
         return;
     }
     printf("changes of the oak while it moves, median microseconds of %d, one thread\n", CHANGES);
@@ -144,7 +144,7 @@ int bench_changes(const bench_options *options) {
     if (good && !app_interrupted())
         report(&b, options->json);
     free(b.start);
-    bough_state_destroy(ctx, b.state);
+    bough_tree_state_destroy(ctx, b.state);
     tree_scene_close(&b.scene);
     bough_context_destroy(ctx);
     return good ? APP_OK : APP_FAILED;

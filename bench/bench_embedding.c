@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
     int32_t parts, cut, planted; /* joints: with vertices in common, and without */
     int32_t refused;             /* steps that were taken in halves */
-    bough_gap gap;               /* the largest of all times */
+    bough_tree_gap gap;          /* the largest of all times */
     char gap_part[64];
     double pixel; /* m, in a picture of the scene */
     double shift; /* m: the largest by which C1 moves a vertex, of all times */
@@ -52,19 +52,19 @@ typedef struct {
     float *apart, *joined;
 } two_surfaces;
 
-static bool make_surfaces(const bough_model *model, two_surfaces *s) {
-    s->count = 3 * (size_t)bough_model_vertex_count(model);
+static bool make_surfaces(const bough_tree_model *model, two_surfaces *s) {
+    s->count = 3 * (size_t)bough_tree_model_vertex_count(model);
     s->apart = malloc((2 * s->count + 1) * sizeof *s->apart);
     s->joined = s->apart + s->count;
     return s->apart != NULL;
 }
 
 /* Scenes that fly feel no weight: they spin instead, so that their farthest part would feel as much. */
-static bool spin_roots(bough_context *ctx, const bough_model *model, bough_state *state) {
+static bool spin_roots(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     for (int32_t k = 0; k < state->root_count; k++) {
-        bough_root *root = &state->roots[k];
+        bough_tree_root *root = &state->roots[k];
         double farthest = 0;
-        for (int32_t i = 0; i < bough_model_part_count(model); i++) {
+        for (int32_t i = 0; i < bough_tree_model_part_count(model); i++) {
             const double *x = state->frames[i].pose.position;
             farthest = fmax(farthest, hypot(hypot(x[0] - root->pose.position[0], x[1] - root->pose.position[1]),
                                             x[2] - root->pose.position[2]));
@@ -72,26 +72,26 @@ static bool spin_roots(bough_context *ctx, const bough_model *model, bough_state
         for (int d = 0; d < 3; d++)
             root->angular_velocity[d] = farthest > 0 ? sqrt(sideways / (3 * farthest)) : 0;
     }
-    return !bough_state_update(ctx, model, state);
+    return !bough_tree_state_update(ctx, model, state);
 }
 
-static bool draw_as(const tree_scene *s, const bough_model *model, bough_state *state, bough_continuity continuity,
-                    float *positions) {
+static bool draw_as(const tree_scene *s, const bough_tree_model *model, bough_tree_state *state,
+                    bough_continuity continuity, float *positions) {
     state->continuity = continuity;
-    return !bough_state_surface(s->ctx, model, state, positions, NULL);
+    return !bough_tree_state_surface(s->ctx, model, state, positions, NULL);
 }
 
-static void find_shift(const bough_model *model, const two_surfaces *s, scene_figures *f) {
+static void find_shift(const bough_tree_model *model, const two_surfaces *s, scene_figures *f) {
     int32_t part = 0;
     for (size_t i = 0; i < s->count; i += 3) {
         double square = 0;
-        while (i / 3 >= (size_t)bough_model_first_vertex(model, part + 1))
+        while (i / 3 >= (size_t)bough_tree_model_first_vertex(model, part + 1))
             part++;
         for (size_t k = 0; k < 3; k++)
             square += pow((double)s->joined[i + k] - (double)s->apart[i + k], 2);
         if (sqrt(square) > f->shift) {
             f->shift = sqrt(square);
-            snprintf(f->shift_part, sizeof f->shift_part, "%s", bough_model_describe(model)->parts[part].name);
+            snprintf(f->shift_part, sizeof f->shift_part, "%s", bough_tree_model_describe(model)->parts[part].name);
         }
     }
 }
@@ -110,8 +110,8 @@ static double pixel_size(const two_surfaces *s) {
 /* ---- normals of the blended map ---- */
 
 /* The deformation gradient of the map on one side of a joint. */
-static bo_mat3 gradient(const bough_model *model, const bough_state *state, int32_t joint, bool child, bool blended,
-                        bo_vec3 X) {
+static bo_mat3 gradient(const bough_tree_model *model, const bough_tree_state *state, int32_t joint, bool child,
+                        bool blended, bo_vec3 X) {
     const double h = 1e-3 * model->surface->blend.joints[joint].width;
     bo_mat3 F;
     for (int k = 0; k < 3; k++) {
@@ -129,7 +129,8 @@ static double degrees_between(bo_vec3 a, bo_vec3 b) {
 }
 
 /* Angle between the normals cof(F) N of both sides at a vertex of the cut, N away from the middle of the interface. */
-static double kink_at(const bough_model *model, const bough_state *state, int32_t joint, bool blended, bo_vec3 X) {
+static double kink_at(const bough_tree_model *model, const bough_tree_state *state, int32_t joint, bool blended,
+                      bo_vec3 X) {
     const bo_vec3 n = model->surface->blend.joints[joint].normal, N = bo_normalize(bo_mul_add(X, -bo_dot(n, X), n));
     return degrees_between(bo_mat_vec(bo_cofactor(gradient(model, state, joint, true, blended, X)), N),
                            bo_mat_vec(bo_cofactor(gradient(model, state, joint, false, blended, X)), N));
@@ -146,7 +147,7 @@ typedef struct {
     size_t count;
 } cut_vertices;
 
-static int32_t joint_of(const bough_model *model, int32_t part) {
+static int32_t joint_of(const bough_tree_model *model, int32_t part) {
     const bo_tree_blend *blend = &model->surface->blend;
     for (int32_t i = 0; i < blend->joint_count; i++)
         if (blend->joints[i].child == part && blend->joints[i].cut)
@@ -154,7 +155,7 @@ static int32_t joint_of(const bough_model *model, int32_t part) {
     return -1;
 }
 
-static void add_cut_vertex(const bough_model *model, int32_t part, int32_t copy, cut_vertices *c) {
+static void add_cut_vertex(const bough_tree_model *model, int32_t part, int32_t copy, cut_vertices *c) {
     const int32_t joint = joint_of(model, part);
     if (joint < 0)
         return;
@@ -168,7 +169,7 @@ static void add_cut_vertex(const bough_model *model, int32_t part, int32_t copy,
         c->list[c->count++] = (cut_vertex){joint, X};
 }
 
-static bool find_cut_vertices(const bough_model *model, cut_vertices *c) {
+static bool find_cut_vertices(const bough_tree_model *model, cut_vertices *c) {
     const bo_tree_seams *seams = &model->surface->seams;
     c->list = malloc(((size_t)seams->copy_count + 1) * sizeof *c->list);
     for (int32_t p = 0; p < seams->place_count && c->list; p++)
@@ -176,14 +177,16 @@ static bool find_cut_vertices(const bough_model *model, cut_vertices *c) {
             const int32_t part = seams->copy_part[seams->members[i]];
             bool meets = false;
             for (int32_t k = seams->place_first[p]; k < seams->place_first[p + 1]; k++)
-                meets = meets || seams->copy_part[seams->members[k]] == bough_model_describe(model)->parts[part].parent;
+                meets = meets ||
+                        seams->copy_part[seams->members[k]] == bough_tree_model_describe(model)->parts[part].parent;
             if (meets)
                 add_cut_vertex(model, part, seams->members[i], c);
         }
     return c->list != NULL;
 }
 
-static double largest_kink(const bough_model *model, const bough_state *state, const cut_vertices *c, bool blended) {
+static double largest_kink(const bough_tree_model *model, const bough_tree_state *state, const cut_vertices *c,
+                           bool blended) {
     double largest = 0;
     for (size_t i = 0; i < c->count; i++)
         largest = fmax(largest, kink_at(model, state, c->list[i].joint, blended, c->list[i].X));
@@ -208,16 +211,17 @@ static bo_vec3 vertex(const float *x, int32_t v) {
     return bo_v3((double)x[3 * v], (double)x[3 * v + 1], (double)x[3 * v + 2]);
 }
 
-static bo_mat3 axes_of(const bough_state *state, int32_t part) {
+static bo_mat3 axes_of(const bough_tree_state *state, int32_t part) {
     bo_mat3 R;
     memcpy(R.m, state->frames[part].pose.rotation, sizeof R.m);
     return R;
 }
 
-static int32_t nearest_vertex(const bough_model *model, int32_t part, const float *x, bo_vec3 to) {
+static int32_t nearest_vertex(const bough_tree_model *model, int32_t part, const float *x, bo_vec3 to) {
     double least = INFINITY;
     int32_t nearest = -1;
-    for (int32_t v = bough_model_first_vertex(model, part); v < bough_model_first_vertex(model, part + 1); v++) {
+    for (int32_t v = bough_tree_model_first_vertex(model, part); v < bough_tree_model_first_vertex(model, part + 1);
+         v++) {
         const double distance = bo_norm(bo_sub(vertex(x, v), to));
         if (distance < least)
             least = distance, nearest = v;
@@ -226,16 +230,16 @@ static int32_t nearest_vertex(const bough_model *model, int32_t part, const floa
 }
 
 /* x: all at rest. Roots: what is wholly the joint's. */
-static bool find_roots(const bough_model *model, const bough_state *state, const float *x, roots *r) {
+static bool find_roots(const bough_tree_model *model, const bough_tree_state *state, const float *x, roots *r) {
     const bo_tree_blend *blend = &model->surface->blend;
     r->list = malloc(((size_t)blend->share_count + 1) * sizeof *r->list);
-    for (int32_t part = 0; part < bough_model_part_count(model) && r->list; part++)
+    for (int32_t part = 0; part < bough_tree_model_part_count(model) && r->list; part++)
         for (int32_t i = blend->part_first[part]; i < blend->part_first[part + 1]; i++) {
             const bo_tree_share *share = &blend->shares[blend->share_first[i]];
             const bo_tree_fillet *joint = &blend->joints[share->joint];
             if (joint->cut || share->weight < 1)
                 continue;
-            const int32_t v = bough_model_first_vertex(model, part) + blend->vertices[i];
+            const int32_t v = bough_tree_model_first_vertex(model, part) + blend->vertices[i];
             const int32_t other = nearest_vertex(model, joint->parent, x, vertex(x, v));
             const bo_vec3 way = bo_sub(vertex(x, v), vertex(x, other));
             const double radius = model->parts[model->inside[part]].scale * joint->above->radius;
@@ -245,7 +249,7 @@ static bool find_roots(const bough_model *model, const bough_state *state, const
     return r->list != NULL;
 }
 
-static void look_at_roots(const roots *r, const bough_state *state, const float *x, slip *s) {
+static void look_at_roots(const roots *r, const bough_tree_state *state, const float *x, slip *s) {
     double sum = 0;
     for (size_t i = 0; i < r->count; i++) {
         const root_vertex *v = &r->list[i];
@@ -259,13 +263,13 @@ static void look_at_roots(const roots *r, const bough_state *state, const float 
 
 /* ---- a scene ---- */
 
-static void look(const tree_scene *s, const bough_model *model, bough_state *state, const two_surfaces *two,
+static void look(const tree_scene *s, const bough_tree_model *model, bough_tree_state *state, const two_surfaces *two,
                  const roots *r, const cut_vertices *c, scene_figures *f) {
-    bough_gap gap;
-    if (!bough_state_gap(s->ctx, model, state, &gap) && (gap.distance > f->gap.distance || f->gap.count == 0)) {
+    bough_tree_gap gap;
+    if (!bough_tree_state_gap(s->ctx, model, state, &gap) && (gap.distance > f->gap.distance || f->gap.count == 0)) {
         f->gap = gap;
         if (gap.part >= 0)
-            snprintf(f->gap_part, sizeof f->gap_part, "%s", bough_model_describe(model)->parts[gap.part].name);
+            snprintf(f->gap_part, sizeof f->gap_part, "%s", bough_tree_model_describe(model)->parts[gap.part].name);
     }
     if (draw_as(s, model, state, BOUGH_CONTINUITY_NONE, two->apart) &&
         draw_as(s, model, state, BOUGH_CONTINUITY_C1, two->joined)) {
@@ -277,10 +281,10 @@ static void look(const tree_scene *s, const bough_model *model, bough_state *sta
     }
 }
 
-static bool swing(const tree_scene *s, const bough_model *model, bough_state *state, const two_surfaces *two,
+static bool swing(const tree_scene *s, const bough_tree_model *model, bough_tree_state *state, const two_surfaces *two,
                   scene_figures *f) {
     const bo_tree_blend *blend = &model->surface->blend;
-    *f = (scene_figures){.parts = bough_model_part_count(model)};
+    *f = (scene_figures){.parts = bough_tree_model_part_count(model)};
     for (int32_t i = 0; i < blend->joint_count; i++)
         *(blend->joints[i].cut ? &f->cut : &f->planted) += 1;
     if (!draw_as(s, model, state, BOUGH_CONTINUITY_NONE, two->apart))
@@ -292,7 +296,7 @@ static bool swing(const tree_scene *s, const bough_model *model, bough_state *st
     f->root_vertices = (int32_t)r.count;
     for (int32_t i = 0; i < STEPS && good && !app_interrupted(); i++) {
         int32_t refused = 0;
-        good = !bough_advance(s->ctx, model, state, 1.0 / RATE, &refused);
+        good = !bough_tree_advance(s->ctx, model, state, 1.0 / RATE, &refused);
         f->refused += refused;
         if (i % LOOK_EVERY == 0 && good)
             look(s, model, state, two, &r, &c, f);
@@ -317,30 +321,31 @@ static double low_quantile(double *values) {
     return values[ROUNDS / 20];
 }
 
-static bool time_models(const tree_scene *s, const bough_model *model, surface_costs *c) {
+static bool time_models(const tree_scene *s, const bough_tree_model *model, surface_costs *c) {
     enum { MODELS = 5 };
     c->model_ms = c->joints_ms = INFINITY;
     for (int i = 0; i < MODELS; i++) {
-        bough_model *again;
+        bough_tree_model *again;
         bo_tree_blend blend = {0};
         const double start = app_cpu_seconds();
-        if (bough_model_create(s->ctx, bough_model_describe(model), &again))
+        if (bough_tree_model_create(s->ctx, bough_tree_model_describe(model), &again))
             return false;
         const double made = app_cpu_seconds();
         const bool good = !bo_tree_find_fillets(s->ctx, again, &again->surface->seams, &blend);
         c->joints_ms = fmin(c->joints_ms, 1e3 * (app_cpu_seconds() - made));
         c->model_ms = fmin(c->model_ms, 1e3 * (made - start));
         bo_tree_free_fillets(s->ctx, &blend);
-        bough_model_destroy(s->ctx, again);
+        bough_tree_model_destroy(s->ctx, again);
         if (!good)
             return false;
     }
     return true;
 }
 
-static bool time_surfaces(const tree_scene *s, const bough_model *model, bough_state *state, surface_costs *c) {
+static bool time_surfaces(const tree_scene *s, const bough_tree_model *model, bough_tree_state *state,
+                          surface_costs *c) {
     static double ms[2 * KINDS][ROUNDS];
-    c->vertices = bough_model_vertex_count(model);
+    c->vertices = bough_tree_model_vertex_count(model);
     c->blended = model->surface->blend.vertex_count, c->joints = model->surface->blend.joint_count;
     float *x = malloc(6 * (size_t)c->vertices * sizeof *x);
     for (int i = 0; i < ROUNDS && x; i++)
@@ -348,7 +353,7 @@ static bool time_surfaces(const tree_scene *s, const bough_model *model, bough_s
             const int k = i % 2 ? 2 * KINDS - 1 - turn : turn;
             state->continuity = (bough_continuity)(k % KINDS);
             const double start = app_cpu_seconds();
-            bough_state_surface(s->ctx, model, state, x, k < KINDS ? NULL : x + 3 * c->vertices);
+            bough_tree_state_surface(s->ctx, model, state, x, k < KINDS ? NULL : x + 3 * c->vertices);
             ms[k][i] = 1e3 * (app_cpu_seconds() - start);
         }
     for (int k = 0; k < KINDS; k++)
@@ -375,14 +380,14 @@ static const int32_t bar_layers[BARS] = {12, 24, 48, 96};
 typedef struct {
     int32_t layers;
     double bend;              /* degrees: between the ends of the bar */
-    bough_gap gap;            /* at rest in its bend */
+    bough_tree_gap gap;       /* at rest in its bend */
     double kink, smooth_kink; /* degrees: of the map */
     double mesh[KINDS];       /* degrees: of the triangles on both sides of the cut */
 } bar_figures;
 
 typedef struct {
     tree_scene scene;
-    bough_state *state;
+    bough_tree_state *state;
     int32_t vertex_count, triangle_count;
     int32_t *triangles, *same; /* same: vertex -> the first copy of its place */
     bool *shared;              /* vertex: it has another copy */
@@ -395,16 +400,16 @@ static bool open_bar(bough_context *ctx, int32_t layers, bar *b) {
     snprintf(text, sizeof text, bar_scene, ACROSS, ACROSS, (int)layers);
     if (!tree_scene_open_text(ctx, text, &b->scene))
         return false;
-    const bough_model *model = b->scene.model;
+    const bough_tree_model *model = b->scene.model;
     const bo_tree_seams *seams = &model->surface->seams;
-    b->vertex_count = bough_model_vertex_count(model), b->triangle_count = bough_model_triangle_count(model);
+    b->vertex_count = bough_tree_model_vertex_count(model), b->triangle_count = bough_tree_model_triangle_count(model);
     b->triangles = malloc(3 * (size_t)b->triangle_count * sizeof *b->triangles);
     b->same = malloc((size_t)b->vertex_count * sizeof *b->same);
     b->shared = calloc((size_t)b->vertex_count, sizeof *b->shared);
     b->smooth = calloc((size_t)b->vertex_count, sizeof *b->smooth);
     if (!b->triangles || !b->same || !b->shared || !b->smooth)
         return false;
-    bough_model_triangles(model, b->triangles);
+    bough_tree_model_triangles(model, b->triangles);
     for (int32_t v = 0; v < b->vertex_count; v++)
         b->same[v] = v;
     for (int32_t p = 0; p < seams->place_count; p++)
@@ -413,7 +418,7 @@ static bool open_bar(bough_context *ctx, int32_t layers, bar *b) {
             b->same[v] = seams->copies[seams->members[seams->place_first[p]]];
             b->shared[v] = true;
         }
-    if (bough_state_create(ctx, model, &b->state)) {
+    if (bough_tree_state_create(ctx, model, &b->state)) {
         bench_fail(ctx);
         return false;
     }
@@ -421,7 +426,7 @@ static bool open_bar(bough_context *ctx, int32_t layers, bar *b) {
 }
 
 static bool bend(bar *b) {
-    if (bough_state_settle(b->scene.ctx, b->scene.model, b->state, NULL, NULL)) {
+    if (bough_tree_state_settle(b->scene.ctx, b->scene.model, b->state, NULL, NULL)) {
         bench_fail(b->scene.ctx);
         return false;
     }
@@ -430,7 +435,7 @@ static bool bend(bar *b) {
 }
 
 static void close_bar(bar *b) {
-    bough_state_destroy(b->scene.ctx, b->state);
+    bough_tree_state_destroy(b->scene.ctx, b->state);
     free(b->triangles), free(b->same), free(b->shared), free(b->smooth);
     tree_scene_close(&b->scene);
 }
@@ -480,7 +485,7 @@ static bool measure_bar(bough_context *ctx, int32_t layers, bar_figures *f) {
         find_smooth(&b, x, n);
     cut_vertices c = {0};
     good = good && find_cut_vertices(b.scene.model, &c) && bend(&b) &&
-           !bough_state_gap(ctx, b.scene.model, b.state, &f->gap);
+           !bough_tree_state_gap(ctx, b.scene.model, b.state, &f->gap);
     for (int k = KINDS - 1; k >= 0 && good; k--) {
         good = draw_as(&b.scene, b.scene.model, b.state, (bough_continuity)k, x);
         f->mesh[k] = mesh_kink(&b, x, n);
@@ -541,7 +546,7 @@ static bough_status draw_bars(bough_context *ctx, const bar *b, const char *path
     float *x = malloc(3 * (size_t)b->vertex_count * sizeof *x);
     for (int k = 0; k < KINDS && x && !s; k++) {
         b->state->continuity = order[k];
-        s = bough_state_surface(ctx, b->scene.model, b->state, x, NULL);
+        s = bough_tree_state_surface(ctx, b->scene.model, b->state, x, NULL);
         if (!s)
             s = add_bar(ctx, b, x, order[k] != BOUGH_CONTINUITY_NONE, k * apart, picture);
         if (!s)
@@ -657,16 +662,16 @@ static void report_json(const figures *f) {
 static bool measure_scene(bough_context *ctx, int number, figures *f) {
     const cast *c = &scenes[number];
     tree_scene s;
-    bough_model *model = NULL;
-    bough_state *state = NULL;
+    bough_tree_model *model = NULL;
+    bough_tree_state *state = NULL;
     two_surfaces two = {0};
     if (c->folder && !tree_scene_is_there(c->folder))
         return true;
     bool good = c->folder ? tree_scene_open_copy(ctx, c->folder, &s) : tree_scene_open(ctx, c->name, -1, &s);
     if (good) {
-        bough_model_def def = *bough_model_describe(s.model);
+        bough_tree_model_def def = *bough_tree_model_describe(s.model);
         def.gravity[0] += sideways;
-        good = !bough_model_create(ctx, &def, &model) && !bough_state_create(ctx, model, &state) &&
+        good = !bough_tree_model_create(ctx, &def, &model) && !bough_tree_state_create(ctx, model, &state) &&
                spin_roots(ctx, model, state) && make_surfaces(model, &two) &&
                swing(&s, model, state, &two, &f->scenes[number]);
         if (good && !strcmp(c->name, "oak"))
@@ -676,8 +681,8 @@ static bool measure_scene(bough_context *ctx, int number, figures *f) {
     }
     f->there[number] = good;
     free(two.apart);
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     tree_scene_close(&s);
     return good;
 }

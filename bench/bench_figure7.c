@@ -95,7 +95,6 @@ static bool open_stand(stand *b, const subject *what) {
         return false;
     b->radius = bough_mechanism_radius(b->mechanism);
     b->rest = effector_of(b, bough_mechanism_blend_model(b->one, 0)->rest, 0);
-    memset(b->one_state->gravity, 0, sizeof b->one_state->gravity);
     return true;
 }
 
@@ -103,7 +102,6 @@ static bool restart_full(stand *b) {
     bough_full_mechanism_destroy(b->ctx, b->full);
     if (bough_full_mechanism_create(b->ctx, b->mechanism, &b->full))
         return false;
-    memset(b->full->gravity, 0, sizeof b->full->gravity);
     return true;
 }
 
@@ -119,7 +117,6 @@ static bool find_points(stand *b, const double *loads, int32_t load_count, bough
     if (bough_mechanism_blend_create_automatic(b->ctx, b->mechanism, &blend, &def, report, &b->blend) ||
         bough_blend_state_create(b->ctx, b->blend, &b->state))
         return false;
-    memset(b->state->gravity, 0, sizeof b->state->gravity);
     return true;
 }
 

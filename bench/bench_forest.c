@@ -15,8 +15,8 @@ static const double dt = 1.0 / 240;
 
 /* A model that is stepped, and the state that every round begins from. */
 typedef struct {
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     void *start;
     double us[ROUNDS * OAK_STEPS];
     size_t count;
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     bough_context *ctx, *alone; /* alone: of one thread */
     tree_scene scene;
-    bough_model *forest_model, *oak_models[SPECIES];
+    bough_tree_model *forest_model, *oak_models[SPECIES];
     subject forest, oaks[SPECIES];
     subject *threaded; /* the forest on several threads; NULL: on one only */
     int32_t trees;
@@ -62,18 +62,18 @@ static bool measure_making(forest_bench *b) {
     def.thread_count = 1;
     def.allocate = count_allocate, def.reallocate = count_reallocate, def.release = count_release;
     bough_context *ctx = bough_context_create(&def);
-    bough_model *model = NULL;
-    bough_state *state = NULL;
+    bough_tree_model *model = NULL;
+    bough_tree_state *state = NULL;
     held = 0;
     const double start = app_cpu_seconds();
-    bool good = ctx && !bough_model_create(ctx, bough_model_describe(b->forest_model), &model);
+    bool good = ctx && !bough_tree_model_create(ctx, bough_tree_model_describe(b->forest_model), &model);
     const double made = app_cpu_seconds();
     b->model_mb = 1e-6 * (double)held;
-    good = good && !bough_state_create(ctx, model, &state);
+    good = good && !bough_tree_state_create(ctx, model, &state);
     b->model_s = made - start, b->state_s = app_cpu_seconds() - made;
     b->state_mb = 1e-6 * (double)held - b->model_mb;
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     bough_context_destroy(ctx);
     return good;
 }
@@ -81,55 +81,56 @@ static bool measure_making(forest_bench *b) {
 /* ---- subjects ---- */
 
 /* The parts of tree `tree`, which follow each other, as a model of their own. */
-static bough_model *make_alone(const forest_bench *b, int32_t tree) {
-    bough_model_def def = *bough_model_describe(b->forest_model);
+static bough_tree_model *make_alone(const forest_bench *b, int32_t tree) {
+    bough_tree_model_def def = *bough_tree_model_describe(b->forest_model);
     const int32_t count = def.part_count / b->trees, first = tree * count;
     bough_part_def *parts = malloc((size_t)count * sizeof *parts);
-    bough_model *model = NULL;
+    bough_tree_model *model = NULL;
     if (!parts)
         return NULL;
     memcpy(parts, def.parts + first, (size_t)count * sizeof *parts);
     for (int32_t i = 0; i < count; i++)
         parts[i].parent -= parts[i].parent >= 0 ? first : 0;
     def.parts = parts, def.part_count = count;
-    if (bough_model_create(b->alone, &def, &model))
+    if (bough_tree_model_create(b->alone, &def, &model))
         bench_fail(b->alone);
     free(parts);
     return model;
 }
 
 /* In motion after a gust, with the wind off. */
-static bool begin(const forest_bench *b, const bough_model *model, bough_coupling coupling, subject *s) {
+static bool begin(const forest_bench *b, const bough_tree_model *model, bough_coupling coupling, subject *s) {
     s->model = model;
-    if (!model || bough_state_create(b->ctx, model, &s->state))
+    if (!model || bough_tree_state_create(b->ctx, model, &s->state))
         return false;
     s->state->wind.velocity[0] = 5;
     for (int i = 0; i < WARM_STEPS; i++)
-        if (bough_advance(b->ctx, model, s->state, dt, NULL))
+        if (bough_tree_advance(b->ctx, model, s->state, dt, NULL))
             return false;
     memset(s->state->wind.velocity, 0, sizeof s->state->wind.velocity);
     s->state->coupling = coupling, s->state->passes = 1;
-    if (!(s->start = malloc(bough_state_snapshot_size(model, s->state))))
+    if (!(s->start = malloc(bough_tree_state_snapshot_size(model, s->state))))
         return false;
-    bough_state_save(model, s->state, s->start);
+    bough_tree_state_save(model, s->state, s->start);
     return true;
 }
 
 static void end(const forest_bench *b, subject *s) {
-    bough_state_destroy(b->ctx, s->state);
+    bough_tree_state_destroy(b->ctx, s->state);
     free(s->start);
 }
 
 /* Not timed. L1 feeds energy into oaks until a step is refused; then all begins anew. */
 static bool begin_anew(bough_context *ctx, subject *s) {
-    return !bough_state_restore(ctx, s->model, s->state, s->start, bough_state_snapshot_size(s->model, s->state)) &&
-           !bough_state_update(ctx, s->model, s->state);
+    return !bough_tree_state_restore(ctx, s->model, s->state, s->start,
+                                     bough_tree_state_snapshot_size(s->model, s->state)) &&
+           !bough_tree_state_update(ctx, s->model, s->state);
 }
 
 static bool take_steps(bough_context *ctx, subject *s, int steps, double (*clock)(void)) {
     for (int i = 0, refused = 0; i < steps && !app_interrupted();) {
         const double start = clock();
-        if (!bough_step(ctx, s->model, s->state, dt)) {
+        if (!bough_tree_step(ctx, s->model, s->state, dt)) {
             s->us[s->count++] = 1e6 * (clock() - start);
             i++, refused = 0;
         } else if (refused++ || !begin_anew(ctx, s))
@@ -168,19 +169,19 @@ static bool measure_threaded(forest_bench *b) {
 
 /* One oak goes and comes back. */
 static bool measure_changes(forest_bench *b) {
-    const int32_t root = bough_model_describe(b->forest_model)->part_count / b->trees;
-    bough_state *state = b->forest.state;
+    const int32_t root = bough_tree_model_describe(b->forest_model)->part_count / b->trees;
+    bough_tree_state *state = b->forest.state;
     double remove[CHANGES], add[CHANGES];
     bough_change change = {.part = root, .frame = state->frames[root]};
     bool good = begin_anew(b->alone, &b->forest);
     for (int i = 0; i < CHANGES && good; i++) {
         double start = app_cpu_seconds();
         change.kind = BOUGH_CHANGE_REMOVE;
-        good = !bough_state_change(b->alone, b->forest_model, state, 1, &change);
+        good = !bough_tree_state_change(b->alone, b->forest_model, state, 1, &change);
         remove[i] = 1e3 * (app_cpu_seconds() - start);
         start = app_cpu_seconds();
         change.kind = BOUGH_CHANGE_ADD;
-        good = good && !bough_state_change(b->alone, b->forest_model, state, 1, &change);
+        good = good && !bough_tree_state_change(b->alone, b->forest_model, state, 1, &change);
         add[i] = 1e3 * (app_cpu_seconds() - start);
     }
     b->remove_ms = median_of(CHANGES, remove), b->add_ms = median_of(CHANGES, add);
@@ -198,13 +199,13 @@ static void report(const bench_options *o, const forest_bench *b) {
     for (int k = 0; k < SPECIES; k++)
         alone += b->oaks[k].median / SPECIES, alone_p05 += b->oaks[k].p05 / SPECIES;
     if (o->json) {
-        json_t *out =
-            json_pack("{s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "scene", "forest",
-                      "coupling", coupling_name(o->coupling), "trees", (int)b->trees, "parts",
-                      (int)bough_model_part_count(b->forest_model), "dofs", (int)bough_model_size(b->forest_model),
-                      "dt", dt, "step_us_median", b->forest.median, "step_us_p05", b->forest.p05, "oak_us_median", oak,
-                      "oak_us_p05", oak_p05, "oak_alone_us_median", alone, "oak_alone_us_p05", alone_p05, "ratio",
-                      oak / alone, "ratio_p05", oak_p05 / alone_p05, "realtime_factor", 1e6 * dt / b->forest.median);
+        json_t *out = json_pack(
+            "{s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "scene", "forest",
+            "coupling", coupling_name(o->coupling), "trees", (int)b->trees, "parts",
+            (int)bough_tree_model_part_count(b->forest_model), "dofs", (int)bough_tree_model_size(b->forest_model),
+            "dt", dt, "step_us_median", b->forest.median, "step_us_p05", b->forest.p05, "oak_us_median", oak,
+            "oak_us_p05", oak_p05, "oak_alone_us_median", alone, "oak_alone_us_p05", alone_p05, "ratio", oak / alone,
+            "ratio_p05", oak_p05 / alone_p05, "realtime_factor", 1e6 * dt / b->forest.median);
         json_object_update_new(
             out, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "threads", (int)o->threads,
                            "threaded_us_median", fastest, "threaded_realtime_factor", 1e6 * dt / fastest, "model_s",
@@ -214,7 +215,7 @@ static void report(const bench_options *o, const forest_bench *b) {
         return;
     }
     printf("forest, %s: %d oaks, %d parts, %d coordinates, dt %.5f s\n", coupling_name(o->coupling), b->trees,
-           bough_model_part_count(b->forest_model), bough_model_size(b->forest_model), dt);
+           bough_tree_model_part_count(b->forest_model), bough_tree_model_size(b->forest_model), dt);
     printf("  step               %10.1f us of CPU time, median (5 %% below %.1f), one thread: %.3f x real time\n",
            b->forest.median, b->forest.p05, 1e6 * dt / b->forest.median);
     printf("  an oak in it       %10.1f us (5 %% below %.1f)\n", oak, oak_p05);
@@ -253,9 +254,9 @@ int bench_forest(const bench_options *o) {
     end(b, &b->forest);
     for (int k = 0; k < SPECIES; k++) {
         end(b, &b->oaks[k]);
-        bough_model_destroy(b->alone, b->oak_models[k]);
+        bough_tree_model_destroy(b->alone, b->oak_models[k]);
     }
-    bough_model_destroy(b->ctx, b->forest_model);
+    bough_tree_model_destroy(b->ctx, b->forest_model);
     tree_scene_close(&b->scene);
     bough_context_destroy(b->alone);
     bough_context_destroy(b->ctx);

@@ -30,16 +30,17 @@ static double cpu_us(void) {
 
 /* Every step begins with the same state: lumped couplings feed energy into a tree that bends under its weight. NAN: one
  * failed. */
-static double time_steps(const tree_scene *s, bough_state *state, const void *start, int32_t steps) {
-    const size_t size = bough_state_snapshot_size(s->model, state);
+static double time_steps(const tree_scene *s, bough_tree_state *state, const void *start, int32_t steps) {
+    const size_t size = bough_tree_state_snapshot_size(s->model, state);
     const bough_coupling coupling = state->coupling;
     double us[MOST_STEPS];
     for (int32_t i = 0; i < steps; i++) {
-        if (bough_state_restore(s->ctx, s->model, state, start, size) || bough_state_update(s->ctx, s->model, state))
+        if (bough_tree_state_restore(s->ctx, s->model, state, start, size) ||
+            bough_tree_state_update(s->ctx, s->model, state))
             return NAN;
         state->coupling = coupling;
         const double before = cpu_us();
-        if (bough_step(s->ctx, s->model, state, dt))
+        if (bough_tree_step(s->ctx, s->model, state, dt))
             return NAN;
         us[i] = cpu_us() - before;
     }
@@ -48,18 +49,21 @@ static double time_steps(const tree_scene *s, bough_state *state, const void *st
 
 static bool measure(bough_context *ctx, int32_t leaves, oak_costs *costs) {
     tree_scene s;
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     void *start = NULL;
     bool good = tree_scene_open(ctx, "oak", leaves, &s);
     if (good && (state = moving_state(&s, s.model)))
-        start = malloc(bough_state_snapshot_size(s.model, state));
+        start = malloc(bough_tree_state_snapshot_size(s.model, state));
     good = start != NULL;
     if (good) {
         const int32_t wish = 41000 / (leaves + 1000);
-        *costs = (oak_costs){
-            leaves, bough_model_part_count(s.model), bough_model_size(s.model), 4 * s.model->faces_count, {0}};
+        *costs = (oak_costs){leaves,
+                             bough_tree_model_part_count(s.model),
+                             bough_tree_model_size(s.model),
+                             4 * s.model->faces_count,
+                             {0}};
         state->passes = 1;
-        bough_state_save(s.model, state, start);
+        bough_tree_state_save(s.model, state, start);
         for (int k = 0; k < ROUNDS * METHODS && good; k++) {
             double *least = &costs->us[k % METHODS];
             state->coupling = methods[k % METHODS];
@@ -71,7 +75,7 @@ static bool measure(bough_context *ctx, int32_t leaves, oak_costs *costs) {
             bench_fail(ctx);
     }
     free(start);
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     tree_scene_close(&s);
     return good;
 }

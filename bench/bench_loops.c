@@ -73,9 +73,10 @@ static const bough_body *body_of(const tree_scene *scene) {
     return scene->scene->plan->assembly.components[0].job->body;
 }
 
-static void place_vertices(const bough_model *model, const bough_state *rest, const bough_mesh *mesh, double *x) {
-    const bough_component *c = bough_model_describe(model)->components[0];
-    for (int32_t p = 0; p < bough_model_part_count(model); p++) {
+static void place_vertices(const bough_tree_model *model, const bough_tree_state *rest, const bough_mesh *mesh,
+                           double *x) {
+    const bough_component *c = bough_tree_model_describe(model)->components[0];
+    for (int32_t p = 0; p < bough_tree_model_part_count(model); p++) {
         const bough_frame *frame = &rest->frames[p];
         bo_mat3 R;
         memcpy(R.m, frame->pose.rotation, sizeof R.m);
@@ -87,9 +88,10 @@ static void place_vertices(const bough_model *model, const bough_state *rest, co
 }
 
 /* Assembles the whole of a scene whose parts are all of one component. */
-static bool make_whole(const tree_scene *scene, const bough_state *rest, whole *w) {
+static bool make_whole(const tree_scene *scene, const bough_tree_state *rest, whole *w) {
     const bough_mesh *mesh = bough_body_mesh(body_of(scene));
-    const size_t parts = (size_t)bough_model_part_count(scene->model), vertices = parts * (size_t)mesh->vertex_count;
+    const size_t parts = (size_t)bough_tree_model_part_count(scene->model),
+                 vertices = parts * (size_t)mesh->vertex_count;
     const size_t nodes = (size_t)bough_element_node_count(mesh->type), in_part = nodes * (size_t)mesh->element_count;
     double *x = malloc(3 * vertices * sizeof *x);
     int32_t *elements = malloc(parts * in_part * sizeof *elements);
@@ -129,16 +131,16 @@ typedef struct {
 } ring_result;
 
 /* The ties' K = J^T k J with J = de/dq, by central differences. */
-static bool add_tie_stiffness(const tree_scene *scene, bough_state *state, double strength, double *K) {
-    const bough_model_def *def = bough_model_describe(scene->model);
-    const size_t n = (size_t)bough_model_size(scene->model), ties = (size_t)def->tie_count;
+static bool add_tie_stiffness(const tree_scene *scene, bough_tree_state *state, double strength, double *K) {
+    const bough_tree_model_def *def = bough_tree_model_describe(scene->model);
+    const size_t n = (size_t)bough_tree_model_size(scene->model), ties = (size_t)def->tie_count;
     double *J = calloc(6 * ties * n, sizeof *J);
     const double step = 1e-4;
     bool good = J;
     for (size_t l = 0; l < n && good; l++) {
         for (int side = 0; side < 2 && good; side++) {
             state->q[l] = side ? -step : step;
-            good = !bough_state_update(scene->ctx, scene->model, state);
+            good = !bough_tree_state_update(scene->ctx, scene->model, state);
             for (size_t t = 0; t < ties && good; t++) {
                 double e[6];
                 bo_tree_tie_stretch(scene->model, state, (int32_t)t, e);
@@ -154,7 +156,7 @@ static bool add_tie_stiffness(const tree_scene *scene, bough_state *state, doubl
             K[i] += k * J[row * n + i / n] * J[row * n + i % n];
     }
     free(J);
-    return good && !bough_state_update(scene->ctx, scene->model, state);
+    return good && !bough_tree_state_update(scene->ctx, scene->model, state);
 }
 
 /* With K = L L^T: eigenvalues of L^T M^-1 L. */
@@ -180,8 +182,8 @@ static bool frequencies(int32_t count, const double *inverse, double *K, double 
     return good;
 }
 
-static bool vibrate(const tree_scene *scene, bough_state *state, ring_result *r) {
-    const size_t n = (size_t)bough_model_size(scene->model);
+static bool vibrate(const tree_scene *scene, bough_tree_state *state, ring_result *r) {
+    const size_t n = (size_t)bough_tree_model_size(scene->model);
     double *inverse = malloc((2 * n * n + n) * sizeof *inverse), *K = inverse + n * n, *diagonal = K + n * n;
     bool good = inverse && tree_inverse_mass(scene->ctx, scene->model, state, inverse);
     if (good)
@@ -197,7 +199,7 @@ static bool vibrate(const tree_scene *scene, bough_state *state, ring_result *r)
     return good;
 }
 
-static bool full_modes(const tree_scene *scene, const bough_state *rest, ring_result *r) {
+static bool full_modes(const tree_scene *scene, const bough_tree_state *rest, ring_result *r) {
     whole w = {0};
     bough_body *body = NULL;
     bough_modes *modes = NULL;
@@ -215,13 +217,13 @@ static bool full_modes(const tree_scene *scene, const bough_state *rest, ring_re
 
 static bool ring(bough_context *ctx, ring_result *r) {
     tree_scene scene;
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     const bool opened = tree_scene_open(ctx, "ring", -1, &scene);
-    const bool good = opened && !bough_state_create(ctx, scene.model, &state) && full_modes(&scene, state, r) &&
+    const bool good = opened && !bough_tree_state_create(ctx, scene.model, &state) && full_modes(&scene, state, r) &&
                       vibrate(&scene, state, r);
     if (opened && !good)
         bench_fail(ctx);
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     tree_scene_close(&scene);
     app_clear_progress();
     return good;
@@ -237,13 +239,13 @@ typedef struct {
 
 /* Finds the vertices of an interface of a part on the whole. */
 static void hold_face(const tree_scene *scene, const whole *w, int32_t part, int32_t face, bough_load_case *load_case) {
-    const bough_interface *f = &bough_model_describe(scene->model)->components[0]->interfaces[face];
+    const bough_interface *f = &bough_tree_model_describe(scene->model)->components[0]->interfaces[face];
     for (int32_t k = 0; k < f->vertex_count; k++)
         bough_load_case_fix(scene->ctx, load_case, &w->vertex[part * w->in_part + f->vertices[k]], 1, BOUGH_AXES, NULL);
 }
 
 static double full_sag(const tree_scene *scene, const whole *w, int32_t part, const double *u) {
-    const bough_component *c = bough_model_describe(scene->model)->components[0];
+    const bough_component *c = bough_tree_model_describe(scene->model)->components[0];
     const bough_interface *f = &c->interfaces[c->parent];
     double sag = 0;
     for (int32_t k = 0; k < f->vertex_count; k++)
@@ -252,8 +254,8 @@ static double full_sag(const tree_scene *scene, const whole *w, int32_t part, co
 }
 
 /* Fixed at both ends. */
-static bool settle_full(const tree_scene *scene, const bough_state *rest, int32_t middle, bridge_result *r) {
-    const bough_model_def *def = bough_model_describe(scene->model);
+static bool settle_full(const tree_scene *scene, const bough_tree_state *rest, int32_t middle, bridge_result *r) {
+    const bough_tree_model_def *def = bough_tree_model_describe(scene->model);
     whole w = {0};
     bough_body *body = NULL;
     bough_load_case *load_case = NULL;
@@ -280,29 +282,29 @@ static bool settle_full(const tree_scene *scene, const bough_state *rest, int32_
 }
 
 static bool settle_tree(const tree_scene *scene, int32_t middle, double strength, double *sag, double *residual) {
-    bough_state *state = NULL;
-    bool good = !bough_state_create(scene->ctx, scene->model, &state);
+    bough_tree_state *state = NULL;
+    bool good = !bough_tree_state_create(scene->ctx, scene->model, &state);
     const double before = good ? state->frames[middle].pose.position[2] : 0;
     if (good)
         state->tie_strength[0] = strength;
-    good = good && !bough_state_settle(scene->ctx, scene->model, state, NULL, residual);
+    good = good && !bough_tree_state_settle(scene->ctx, scene->model, state, NULL, residual);
     if (good)
         *sag = before - state->frames[middle].pose.position[2];
-    bough_state_destroy(scene->ctx, state);
+    bough_tree_state_destroy(scene->ctx, state);
     return good;
 }
 
 static bool bridge(bough_context *ctx, bridge_result *r) {
     tree_scene scene;
-    bough_state *rest = NULL;
+    bough_tree_state *rest = NULL;
     const bool opened = tree_scene_open(ctx, "bridge", -1, &scene);
-    const int32_t middle = opened ? bough_model_part_count(scene.model) / 2 : 0;
-    bool good = opened && !bough_state_create(ctx, scene.model, &rest) && settle_full(&scene, rest, middle, r);
+    const int32_t middle = opened ? bough_tree_model_part_count(scene.model) / 2 : 0;
+    bool good = opened && !bough_tree_state_create(ctx, scene.model, &rest) && settle_full(&scene, rest, middle, r);
     for (int s = 0; s < STRENGTHS && good; s++)
         good = settle_tree(&scene, middle, strengths[s], &r->tree[s], &r->residual[s]);
     if (opened && !good)
         bench_fail(ctx);
-    bough_state_destroy(ctx, rest);
+    bough_tree_state_destroy(ctx, rest);
     tree_scene_close(&scene);
     app_clear_progress();
     return good;
@@ -315,9 +317,9 @@ static const int32_t tie_counts[COSTS] = {0, 0, 1, 4, 8, 16}; /* the first witho
 
 /* Median microseconds of a step of the ring with its tie and others, which are soft, between parts and the world. */
 static double step_time(const tree_scene *scene, int32_t ties, int32_t passes) {
-    bough_model_def def = *bough_model_describe(scene->model);
-    bough_model *model = NULL;
-    bough_state *state = NULL;
+    bough_tree_model_def def = *bough_tree_model_describe(scene->model);
+    bough_tree_model *model = NULL;
+    bough_tree_state *state = NULL;
     bough_joint_def all[16];
     double times[STEPS];
     for (int32_t t = 0; t < ties; t++) {
@@ -328,18 +330,19 @@ static double step_time(const tree_scene *scene, int32_t ties, int32_t passes) {
         }
     }
     def.tie_count = ties, def.ties = all;
-    bool good = !bough_model_create(scene->ctx, &def, &model) && !bough_state_create(scene->ctx, model, &state);
+    bool good =
+        !bough_tree_model_create(scene->ctx, &def, &model) && !bough_tree_state_create(scene->ctx, model, &state);
     if (good)
         state->passes = passes;
     for (int i = 0; i < STEPS && good; i++) {
         const double force[3] = {0, 2, 3}, none[3] = {0};
-        good = i > STEPS / 2 || !bough_state_add_wrench(scene->ctx, model, state, 0, force, none);
+        good = i > STEPS / 2 || !bough_tree_state_add_wrench(scene->ctx, model, state, 0, force, none);
         const double begin = app_seconds();
-        good = good && !bough_step(scene->ctx, model, state, 1.0 / 240);
+        good = good && !bough_tree_step(scene->ctx, model, state, 1.0 / 240);
         times[i] = 1e6 * (app_seconds() - begin);
     }
-    bough_state_destroy(scene->ctx, state);
-    bough_model_destroy(scene->ctx, model);
+    bough_tree_state_destroy(scene->ctx, state);
+    bough_tree_model_destroy(scene->ctx, model);
     return good ? median_of(STEPS, times) : NAN;
 }
 

@@ -61,7 +61,7 @@ static double iterate(const bo_system *s, int32_t n, int count, double *x, doubl
 }
 
 /* The lowest frequency, and a mixture of low modes as velocities. */
-static bool find_modes(fork_bench *b, bough_state *state) {
+static bool find_modes(fork_bench *b, bough_tree_state *state) {
     const double small = 1e-3;
     bo_tree_system *tree = NULL;
     double *x = malloc(2 * (size_t)b->n * sizeof *x);
@@ -80,29 +80,29 @@ static bool find_modes(fork_bench *b, bough_state *state) {
     return good;
 }
 
-static void find_tip(fork_bench *b, const bough_state *state) {
+static void find_tip(fork_bench *b, const bough_tree_state *state) {
     double best = -INFINITY, x[3], v[3];
-    for (int32_t i = 0; !bough_state_vertex(b->scene.ctx, b->scene.model, state, TIP_PART, i, x, v); i++)
+    for (int32_t i = 0; !bough_tree_state_vertex(b->scene.ctx, b->scene.model, state, TIP_PART, i, x, v); i++)
         if (x[2] > best)
             best = x[2], b->tip = i;
 }
 
-static bool speed_of_tip(fork_bench *b, bough_state *state, double *speed) {
+static bool speed_of_tip(fork_bench *b, bough_tree_state *state, double *speed) {
     double x[3], v[3];
     memcpy(state->v, b->start, (size_t)b->n * sizeof *state->v);
-    if (bough_state_update(b->scene.ctx, b->scene.model, state) ||
-        bough_state_vertex(b->scene.ctx, b->scene.model, state, TIP_PART, b->tip, x, v))
+    if (bough_tree_state_update(b->scene.ctx, b->scene.model, state) ||
+        bough_tree_state_vertex(b->scene.ctx, b->scene.model, state, TIP_PART, b->tip, x, v))
         return false;
     *speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     return true;
 }
 
 static bool prepare(fork_bench *b) {
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     double speed = 0;
-    b->n = bough_model_size(b->scene.model);
+    b->n = bough_tree_model_size(b->scene.model);
     b->start = calloc((size_t)b->n, sizeof *b->start);
-    bool good = b->start && !bough_state_create(b->scene.ctx, b->scene.model, &state) && find_modes(b, state);
+    bool good = b->start && !bough_tree_state_create(b->scene.ctx, b->scene.model, &state) && find_modes(b, state);
     if (good)
         find_tip(b, state);
     good = good && speed_of_tip(b, state, &speed);
@@ -110,13 +110,13 @@ static bool prepare(fork_bench *b) {
         b->start[k] *= b->swing * b->omega / speed;
     if (!good)
         bench_fail(b->scene.ctx);
-    bough_state_destroy(b->scene.ctx, state);
+    bough_tree_state_destroy(b->scene.ctx, state);
     return good;
 }
 
-static bool energy_of(const fork_bench *b, bough_state *state, double *energy) {
-    bough_energies e;
-    if (bough_state_energies(b->scene.ctx, b->scene.model, state, &e))
+static bool energy_of(const fork_bench *b, bough_tree_state *state, double *energy) {
+    bough_tree_energies e;
+    if (bough_tree_state_energies(b->scene.ctx, b->scene.model, state, &e))
         return false;
     *energy = e.elastic + e.kinetic;
     return true;
@@ -125,22 +125,22 @@ static bool energy_of(const fork_bench *b, bough_state *state, double *energy) {
 /* Largest energy over the first; infinite where a step fails. */
 static double worst_of(const fork_bench *b, const fork_case *c, int32_t rate) {
     bough_context *ctx = b->scene.ctx;
-    bough_state *state = NULL;
+    bough_tree_state *state = NULL;
     double first = 0, energy = 0, most = 0;
-    if (bough_state_create(ctx, b->scene.model, &state))
+    if (bough_tree_state_create(ctx, b->scene.model, &state))
         return INFINITY;
     state->coupling = c->coupling, state->alpha = c->alpha, state->passes = c->passes;
-    for (int32_t i = 0; i < bough_model_part_count(b->scene.model); i++)
+    for (int32_t i = 0; i < bough_tree_model_part_count(b->scene.model); i++)
         state->damping_mass[i] = 0, state->damping_stiffness[i] = 2 * c->ratio / b->omega;
     memcpy(state->v, b->start, (size_t)b->n * sizeof *state->v);
-    bool good = !bough_state_update(ctx, b->scene.model, state) && energy_of(b, state, &first) &&
-                !bough_step(ctx, b->scene.model, state, 0); /* the accelerations at the start */
+    bool good = !bough_tree_state_update(ctx, b->scene.model, state) && energy_of(b, state, &first) &&
+                !bough_tree_step(ctx, b->scene.model, state, 0); /* the accelerations at the start */
     most = first;
     for (int32_t i = 0; i < SECONDS * rate && good && most < blown_up * first; i++) {
-        good = !bough_step(ctx, b->scene.model, state, 1.0 / rate) && energy_of(b, state, &energy);
+        good = !bough_tree_step(ctx, b->scene.model, state, 1.0 / rate) && energy_of(b, state, &energy);
         most = fmax(most, energy);
     }
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     return good && most < blown_up * first ? most / first : INFINITY;
 }
 

@@ -69,7 +69,7 @@ typedef struct {
 
 typedef struct {
     tree_scene scene;
-    bough_state *state;
+    bough_tree_state *state;
     const bough_body *body;
     double *full; /* von Mises of the full body's elements */
     int32_t part_count, place_count;
@@ -81,7 +81,7 @@ typedef struct {
 } stress_bench;
 
 static const bough_component *component_of(const stress_bench *b, int32_t part) {
-    const bough_model_def *def = bough_model_describe(b->scene.model);
+    const bough_tree_model_def *def = bough_tree_model_describe(b->scene.model);
     return def->components[def->parts[part].component];
 }
 
@@ -99,8 +99,8 @@ static bool settle(stress_bench *b) {
     bough_context *ctx = b->scene.ctx;
     const bough_static_def def = bough_default_static_def();
     bough_static_result result;
-    if (bough_state_create(ctx, b->scene.model, &b->state) ||
-        bough_state_settle(ctx, b->scene.model, b->state, NULL, NULL) ||
+    if (bough_tree_state_create(ctx, b->scene.model, &b->state) ||
+        bough_tree_state_settle(ctx, b->scene.model, b->state, NULL, NULL) ||
         bo_scene_make_whole(ctx, b->scene.scene, &b->scene.whole))
         return false;
     b->body = b->scene.whole->body;
@@ -162,7 +162,7 @@ static void look_at_elements(stress_bench *b, int32_t part, const double *same) 
 /* Computes u = U q of the domain's vertices; NULL when there is no memory. */
 static double *displacement_of(const stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
-    const double *q = b->state->q + bough_model_offset(b->scene.model, part);
+    const double *q = b->state->q + bough_tree_model_offset(b->scene.model, part);
     const size_t n = 3 * (size_t)c->volume.vertex_count, r = (size_t)c->r;
     double *u = calloc(n, sizeof *u);
     for (size_t i = 0; i < n && u; i++)
@@ -197,7 +197,7 @@ static bool look_at_points(stress_bench *b, int32_t part, const bough_body *body
     for (int32_t i = 0; i < c->stress.count; i++) {
         const int32_t e = c->stress.element[i];
         bough_stress stress;
-        if (bough_state_stress(b->scene.ctx, b->scene.model, b->state, part, i, &stress))
+        if (bough_tree_state_stress(b->scene.ctx, b->scene.model, b->state, part, i, &stress))
             return false;
         r->most_tree = fmax(r->most_tree, stress.von_mises);
         b->places[b->place_count++] =
@@ -212,7 +212,7 @@ static bool look_at_part(stress_bench *b, int32_t part) {
     double *u = displacement_of(b, part), *same = malloc((size_t)c->volume.element_count * sizeof *same);
     row *r = &b->rows[part];
     bool good = u && same && !bough_body_stress(b->scene.ctx, body, u, NULL, same);
-    r->name = bough_model_describe(b->scene.model)->parts[part].name;
+    r->name = bough_tree_model_describe(b->scene.model)->parts[part].name;
     for (int32_t e = 0; e < c->volume.element_count && good; e++)
         r->most_full = fmax(r->most_full, b->full[whole_element(b, part, e)]);
     if (good)
@@ -247,7 +247,7 @@ static errors errors_of(const stress_bench *b, int32_t part, double *scratch) {
 
 static bool compare(stress_bench *b) {
     size_t most = 1;
-    b->part_count = bough_model_part_count(b->scene.model);
+    b->part_count = bough_tree_model_part_count(b->scene.model);
     for (int32_t p = 0; p < b->part_count; p++)
         most += (size_t)component_of(b, p)->stress.count;
     b->places = calloc(most, sizeof *b->places);
@@ -267,7 +267,7 @@ static bool compare(stress_bench *b) {
 }
 
 static void close_bench(stress_bench *b) {
-    bough_state_destroy(b->scene.ctx, b->state);
+    bough_tree_state_destroy(b->scene.ctx, b->state);
     free(b->full), free(b->places), free(b->rows), free(b->near_cuts), free(b->elsewhere);
     tree_scene_close(&b->scene);
 }
@@ -280,17 +280,18 @@ typedef struct {
     int32_t parts, points, vertices;
 } cost;
 
-static bool time_drawing(const tree_scene *scene, const bough_model *model, const bough_state *state, cost *c) {
+static bool time_drawing(const tree_scene *scene, const bough_tree_model *model, const bough_tree_state *state,
+                         cost *c) {
     double field[ROUNDS * LOOKS], surface[ROUNDS * LOOKS];
-    c->vertices = bough_model_vertex_count(model);
+    c->vertices = bough_tree_model_vertex_count(model);
     float *values = malloc((size_t)c->vertices * sizeof *values);
     float *positions = malloc(3 * (size_t)c->vertices * sizeof *positions);
     bool good = values && positions;
     for (int i = 0; i < ROUNDS * LOOKS && good; i++) {
         const double begin = app_seconds();
-        bough_state_surface_stress(scene->ctx, model, state, values);
+        bough_tree_state_surface_stress(scene->ctx, model, state, values);
         const double middle = app_seconds();
-        good = !bough_state_surface(scene->ctx, model, state, positions, NULL);
+        good = !bough_tree_state_surface(scene->ctx, model, state, positions, NULL);
         field[i] = 1e6 * (middle - begin), surface[i] = 1e6 * (app_seconds() - middle);
     }
     c->field_us = median_of(ROUNDS * LOOKS, field), c->surface_us = median_of(ROUNDS * LOOKS, surface);
@@ -299,27 +300,27 @@ static bool time_drawing(const tree_scene *scene, const bough_model *model, cons
 }
 
 /* Steps and looks in turns; L1 begins anew each time, since it feeds energy into an oak. */
-static bool time_looks(const tree_scene *scene, const bough_model *model, bough_state *state, cost *c) {
-    const size_t size = bough_state_snapshot_size(model, state);
+static bool time_looks(const tree_scene *scene, const bough_tree_model *model, bough_tree_state *state, cost *c) {
+    const size_t size = bough_tree_state_snapshot_size(model, state);
     double steps[2][ROUNDS * STEPS], looks[ROUNDS * LOOKS];
     double *peaks = malloc((size_t)c->parts * sizeof *peaks);
     void *start = malloc(size);
     bool good = peaks && start;
     if (good)
-        bough_state_save(model, state, start);
+        bough_tree_state_save(model, state, start);
     for (int round = 0; round < ROUNDS && good && !app_interrupted(); round++) {
         for (int kind = 0; kind < 2 && good; kind++) {
-            good = !bough_state_restore(scene->ctx, model, state, start, size);
+            good = !bough_tree_state_restore(scene->ctx, model, state, start, size);
             state->coupling = kind ? BOUGH_COUPLING_L3 : BOUGH_COUPLING_L1;
             for (int i = 0; i < STEPS && good; i++) {
                 const double begin = app_seconds();
-                good = !bough_step(scene->ctx, model, state, 1.0 / 240);
+                good = !bough_tree_step(scene->ctx, model, state, 1.0 / 240);
                 steps[kind][round * STEPS + i] = 1e6 * (app_seconds() - begin);
             }
         }
         for (int i = 0; i < LOOKS; i++) {
             const double begin = app_seconds();
-            bough_state_peak_stresses(scene->ctx, model, state, peaks);
+            bough_tree_state_peak_stresses(scene->ctx, model, state, peaks);
             looks[round * LOOKS + i] = 1e6 * (app_seconds() - begin);
         }
     }
@@ -334,11 +335,11 @@ static bool time_looks(const tree_scene *scene, const bough_model *model, bough_
 static bool measure_cost(bough_context *ctx, cost *c) {
     tree_scene scene;
     const bool opened = tree_scene_open(ctx, "oak", -1, &scene);
-    bough_model *model = opened ? weightless_model(&scene) : NULL;
-    bough_state *state = model ? moving_state(&scene, model) : NULL;
+    bough_tree_model *model = opened ? weightless_model(&scene) : NULL;
+    bough_tree_state *state = model ? moving_state(&scene, model) : NULL;
     bool good = state;
     if (good) {
-        const bough_model_def *def = bough_model_describe(model);
+        const bough_tree_model_def *def = bough_tree_model_describe(model);
         *c = (cost){.parts = def->part_count};
         for (int32_t p = 0; p < c->parts; p++)
             c->points += def->components[def->parts[p].component]->stress.count;
@@ -347,8 +348,8 @@ static bool measure_cost(bough_context *ctx, cost *c) {
         if (!good)
             bench_fail(ctx);
     }
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     tree_scene_close(&scene);
     return good;
 }

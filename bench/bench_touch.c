@@ -82,6 +82,8 @@ static bool make_bodies(bough_context *ctx, arrangement how, int32_t count, bool
     def.body_count = count, def.bodies = bodies, def.obstacle_count = 1, def.obstacles = &floor;
     def.islands = islands;
     good = good && !bough_contact_world_create(ctx, &def, world);
+    if (good)
+        (*world)->gravity[2] = -9.81;
     free(bodies);
     return good;
 }

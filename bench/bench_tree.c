@@ -14,8 +14,8 @@ enum { ROUNDS = 15, MOST_STEPS = 20000, MOST_REPEATS = 400 };
 
 typedef struct {
     tree_scene scene;
-    bough_model *model; /* the scene's, without weight */
-    bough_state *state, *kernel_state;
+    bough_tree_model *model; /* the scene's, without weight */
+    bough_tree_state *state, *kernel_state;
     void *start;            /* a snapshot of it */
     int32_t steps, repeats; /* in a round */
     double dt;
@@ -27,20 +27,20 @@ typedef struct {
 /* Not timed: the state from which all started. L1 feeds energy into an oak until a step is refused, some 26 steps on;
  * then all begins anew. */
 static bool begin_anew(tree_bench *b) {
-    const size_t size = bough_state_snapshot_size(b->model, b->state);
-    return !bough_state_restore(b->scene.ctx, b->model, b->state, b->start, size) &&
-           !bough_state_update(b->scene.ctx, b->model, b->state);
+    const size_t size = bough_tree_state_snapshot_size(b->model, b->state);
+    return !bough_tree_state_restore(b->scene.ctx, b->model, b->state, b->start, size) &&
+           !bough_tree_state_update(b->scene.ctx, b->model, b->state);
 }
 
 static double step_once(tree_bench *b) {
     const double start = app_seconds();
-    if (bough_step(b->scene.ctx, b->model, b->state, b->dt))
+    if (bough_tree_step(b->scene.ctx, b->model, b->state, b->dt))
         return NAN;
     return 1e6 * (app_seconds() - start);
 }
 
 /* The median of some runs in a row: of each, as of steps, so that what interrupts them counts alike. */
-static double run_kernel(tree_bench *b, bough_context *ctx, bough_state *state, int kernel) {
+static double run_kernel(tree_bench *b, bough_context *ctx, bough_tree_state *state, int kernel) {
     double values[MOST_REPEATS];
     for (int32_t i = 0; i < b->repeats; i++) {
         const double start = app_seconds();
@@ -85,7 +85,7 @@ static bool measure(tree_bench *b, bough_context *alone) {
 typedef struct {
     tree_bench *bench;
     bough_context *ctx;
-    bough_state *state;
+    bough_tree_state *state;
     int32_t core;
     atomic_bool *stop;
 } copy;
@@ -112,10 +112,10 @@ static double kernels_beside_copies(tree_bench *b, bough_context *alone, int32_t
     for (; started < count; started++) {
         copy *c = &copies[started];
         *c = (copy){b, app_context(1), NULL, started + 1, &stop};
-        if (bough_state_create(c->ctx, b->model, &c->state))
+        if (bough_tree_state_create(c->ctx, b->model, &c->state))
             break;
-        memcpy(c->state->q, b->kernel_state->q, (size_t)bough_model_size(b->model) * sizeof(double));
-        memcpy(c->state->v, b->kernel_state->v, (size_t)bough_model_size(b->model) * sizeof(double));
+        memcpy(c->state->q, b->kernel_state->q, (size_t)bough_tree_model_size(b->model) * sizeof(double));
+        memcpy(c->state->v, b->kernel_state->v, (size_t)bough_tree_model_size(b->model) * sizeof(double));
         if (!bo_tree_prepare_kernels(c->ctx, b->model, c->state) || pthread_create(&ids[started], NULL, run_copy, c))
             break;
     }
@@ -130,7 +130,7 @@ static double kernels_beside_copies(tree_bench *b, bough_context *alone, int32_t
     for (int32_t i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
     for (int32_t i = 0; i < count && i <= started && i < MOST; i++) {
-        bough_state_destroy(copies[i].ctx, copies[i].state);
+        bough_tree_state_destroy(copies[i].ctx, copies[i].state);
         bough_context_destroy(copies[i].ctx);
     }
     return started == count ? sum : NAN;
@@ -148,7 +148,7 @@ static double time_surface(tree_bench *b, float *positions, float *normals) {
     double values[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         const double start = app_seconds();
-        bough_state_surface(b->scene.ctx, b->model, b->state, positions, normals);
+        bough_tree_state_surface(b->scene.ctx, b->model, b->state, positions, normals);
         values[i] = 1e3 * (app_seconds() - start);
     }
     return median_of(ROUNDS, values);
@@ -190,25 +190,26 @@ static double megabytes(const tree_bench *b) {
     def.thread_count = 1;
     def.allocate = count_allocate, def.reallocate = count_reallocate, def.release = count_release;
     bough_context *ctx = bough_context_create(&def);
-    const bough_model_def *from = bough_model_describe(b->model);
-    bough_model *model = NULL;
-    bough_state *state = NULL;
+    const bough_tree_model_def *from = bough_tree_model_describe(b->model);
+    bough_tree_model *model = NULL;
+    bough_tree_state *state = NULL;
     double sum = 0;
     for (int32_t i = 0; i < from->component_count; i++)
         sum += (double)from->components[i]->image_size;
     counted = 0;
-    if (ctx && !bough_model_create(ctx, from, &model) && !bough_state_create(ctx, model, &state))
+    if (ctx && !bough_tree_model_create(ctx, from, &model) && !bough_tree_state_create(ctx, model, &state))
         sum += (double)counted;
     else
         sum = NAN;
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     bough_context_destroy(ctx);
     return 1e-6 * sum;
 }
 
 static extras measure_extras(tree_bench *b) {
-    extras e = {.vertices = bough_model_vertex_count(b->model), .triangles = bough_model_triangle_count(b->model)};
+    extras e = {.vertices = bough_tree_model_vertex_count(b->model),
+                .triangles = bough_tree_model_triangle_count(b->model)};
     float *positions = malloc(3 * (size_t)e.vertices * sizeof *positions);
     float *normals = malloc(3 * (size_t)e.vertices * sizeof *normals);
     e.wind_us = wind_costs(b);
@@ -242,11 +243,12 @@ static void report(const bench_options *o, const char *name, tree_bench *b, cons
         json_t *out = json_pack(
             "{s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:f}",
             "scene", name, "coupling", coupling_name(o->coupling), "threads", (int)o->threads, "parts",
-            (int)bough_model_part_count(b->model), "dofs", (int)bough_model_size(b->model), "step_us_median", median,
-            "step_us_p05", p05, "step_us_p95", p95, "step_us_p99", p99, "kernel_us_median", kernel, "kernels_us", parts,
-            "ratio", median / kernel, "dt", b->dt, "realtime_factor", 1e6 * b->dt / median, "wind_us", e->wind_us,
-            "memory_mb", e->memory_mb, "surface_vertices", (int)e->vertices, "surface_triangles", (int)e->triangles,
-            "surface_ms", e->surface_ms, "surface_with_normals_ms", e->normals_ms, "paper_us", t->paper_us);
+            (int)bough_tree_model_part_count(b->model), "dofs", (int)bough_tree_model_size(b->model), "step_us_median",
+            median, "step_us_p05", p05, "step_us_p95", p95, "step_us_p99", p99, "kernel_us_median", kernel,
+            "kernels_us", parts, "ratio", median / kernel, "dt", b->dt, "realtime_factor", 1e6 * b->dt / median,
+            "wind_us", e->wind_us, "memory_mb", e->memory_mb, "surface_vertices", (int)e->vertices, "surface_triangles",
+            (int)e->triangles, "surface_ms", e->surface_ms, "surface_with_normals_ms", e->normals_ms, "paper_us",
+            t->paper_us);
         if (o->threads > 1) {
             json_object_set_new(out, "one_thread_us_median", app_json_number(one_thread_us));
             json_object_set_new(out, "kernel_us_beside_copies", app_json_number(copies_us));
@@ -256,7 +258,7 @@ static void report(const bench_options *o, const char *name, tree_bench *b, cons
         return;
     }
     printf("%s, %s, %d thread%s: %d parts, %d coordinates, dt %.5f s\n", name, coupling_name(o->coupling), o->threads,
-           o->threads > 1 ? "s" : "", bough_model_part_count(b->model), bough_model_size(b->model), b->dt);
+           o->threads > 1 ? "s" : "", bough_tree_model_part_count(b->model), bough_tree_model_size(b->model), b->dt);
     printf("  step               %8.1f us median (5 %% below %.1f, 5 %% above %.1f, 1 %% above %.1f)\n", median, p05,
            p95, p99);
     printf("                     %8.1f x real time; the paper's %.0f us; required %.0f us with L1\n",
@@ -285,16 +287,16 @@ static int run(const bench_options *o, const char *name, const target *t) {
         b.model = weightless_model(&b.scene);
         b.state = b.model ? moving_state(&b.scene, b.model) : NULL;
         b.kernel_state = b.state ? moving_state(&b.scene, b.model) : NULL;
-        b.start = b.state ? malloc(bough_state_snapshot_size(b.model, b.state)) : NULL;
+        b.start = b.state ? malloc(bough_tree_state_snapshot_size(b.model, b.state)) : NULL;
         b.step_us = malloc(MOST_STEPS * sizeof *b.step_us);
         good = b.kernel_state && b.step_us && b.start && bo_tree_prepare_kernels(alone, b.model, b.kernel_state);
     }
     if (good) {
         b.state->coupling = o->coupling, b.state->passes = 1;
-        bough_state_save(b.model, b.state, b.start);
+        bough_tree_state_save(b.model, b.state, b.start);
         if (o->threads == 1)
             pin_to((int32_t)sched_getcpu()); /* where it is */
-        const bool small = bough_model_size(b.model) < 2000;
+        const bool small = bough_tree_model_size(b.model) < 2000;
         b.steps = small ? 1000 : 100, b.repeats = small ? MOST_REPEATS : 30;
         if (o->threads > 1) { /* the same on one, first */
             b.scene.ctx = alone;
@@ -309,9 +311,9 @@ static int run(const bench_options *o, const char *name, const target *t) {
         extras e = measure_extras(&b);
         report(o, name, &b, t, &e, copies_us, one_thread_us);
     }
-    bough_state_destroy(ctx, b.state);
-    bough_state_destroy(ctx, b.kernel_state);
-    bough_model_destroy(ctx, b.model);
+    bough_tree_state_destroy(ctx, b.state);
+    bough_tree_state_destroy(ctx, b.kernel_state);
+    bough_tree_model_destroy(ctx, b.model);
     free(b.step_us), free(b.start);
     tree_scene_close(&b.scene);
     bough_context_destroy(alone);

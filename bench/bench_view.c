@@ -208,7 +208,7 @@ int bench_view(const bench_options *options) {
     outcome *o = calloc(1, sizeof *o);
     bool good = o && tree_scene_open(ctx, "oak", -1, &s);
     if (good) {
-        o->parts = bough_model_part_count(s.model);
+        o->parts = bough_tree_model_part_count(s.model);
         good = serve(ctx, s.path, o);
     }
     if (o)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool tree_inverse_mass(bough_context *ctx, const bough_model *model, bough_state *state, double *inverse) {
-    const size_t n = (size_t)bough_model_size(model);
+bool tree_inverse_mass(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double *inverse) {
+    const size_t n = (size_t)bough_tree_model_size(model);
     double *zero = calloc(4 * n, sizeof *zero), *force = zero + n, *a = force + n, *weight = a + n;
     bool good = zero && !bo_tree_accelerations(ctx, model, state, false, zero, zero, force, weight);
     for (size_t k = 0; k < n && good; k++) {
@@ -21,12 +21,12 @@ bool tree_inverse_mass(bough_context *ctx, const bough_model *model, bough_state
     return good;
 }
 
-void tree_stiffness(const bough_model *model, double *K) {
-    const bough_model_def *def = bough_model_describe(model);
+void tree_stiffness(const bough_tree_model *model, double *K) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     for (int32_t p = 0; p < def->part_count; p++) {
         const bough_component *c = def->components[def->parts[p].component];
         for (int32_t l = 0; l < c->r; l++)
-            K[bough_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
+            K[bough_tree_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
     }
 }
 
@@ -48,9 +48,9 @@ bool tree_vibrations(int32_t n, const double *inverse, const double *K, int32_t 
     return good;
 }
 
-bool tree_lowest_modes(bough_context *ctx, const bough_model *model, bough_state *state, int32_t wanted, double *hz,
-                       double *shape) {
-    const int32_t n = bough_model_size(model);
+bool tree_lowest_modes(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, int32_t wanted,
+                       double *hz, double *shape) {
+    const int32_t n = bough_tree_model_size(model);
     double *inverse = malloc((size_t)n * (size_t)(n + 1) * sizeof *inverse), *K = inverse + (size_t)n * (size_t)n;
     const bool weighed = inverse && tree_inverse_mass(ctx, model, state, inverse);
     if (weighed)

@@ -88,8 +88,12 @@ static bool write_text(const char *text, const tree_scene *s) {
     return true;
 }
 
+bool tree_scene_write(bough_context *ctx, const char *text, tree_scene *s) {
+    return make_folder(ctx, s) && write_text(text, s);
+}
+
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {
-    return make_folder(ctx, s) && write_text(text, s) && load(s);
+    return tree_scene_write(ctx, text, s) && load(s);
 }
 
 bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *s) {
@@ -146,7 +150,7 @@ bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *s)
 }
 
 void tree_scene_close(tree_scene *s) {
-    bough_model_destroy(s->ctx, s->model);
+    bough_tree_model_destroy(s->ctx, s->model);
     bo_whole_destroy(s->ctx, s->whole);
     bough_scene_destroy(s->ctx, s->scene);
     if (s->folder[0])
@@ -159,30 +163,31 @@ const char *coupling_name(bough_coupling coupling) {
     return names[coupling];
 }
 
-bough_model *weightless_model(const tree_scene *s) {
-    bough_model_def def = *bough_model_describe(s->model);
-    bough_model *model = NULL;
+bough_tree_model *weightless_model(const tree_scene *s) {
+    bough_tree_model_def def = *bough_tree_model_describe(s->model);
+    bough_tree_model *model = NULL;
     memset(def.gravity, 0, sizeof def.gravity);
-    if (bough_model_create(s->ctx, &def, &model))
+    if (bough_tree_model_create(s->ctx, &def, &model))
         bench_fail(s->ctx);
     return model;
 }
 
-bough_state *moving_state(const tree_scene *s, const bough_model *model) {
-    bough_state *state = NULL;
-    if (bough_state_create(s->ctx, model, &state) ||
-        (state->root_count == 0 && bough_state_settle(s->ctx, model, state, NULL, NULL))) { /* what flies never does */
+bough_tree_state *moving_state(const tree_scene *s, const bough_tree_model *model) {
+    bough_tree_state *state = NULL;
+    if (bough_tree_state_create(s->ctx, model, &state) ||
+        (state->root_count == 0 &&
+         bough_tree_state_settle(s->ctx, model, state, NULL, NULL))) { /* what flies never does */
         bench_fail(s->ctx);
-        bough_state_destroy(s->ctx, state);
+        bough_tree_state_destroy(s->ctx, state);
         return NULL;
     }
     app_clear_progress();
     const bough_wind calm = state->wind;
     state->wind.velocity[0] = 5;
     for (int i = 0; i < 240; i++)
-        if (bough_advance(s->ctx, model, state, 1.0 / 240, NULL)) { /* small leaves take a gust badly */
+        if (bough_tree_advance(s->ctx, model, state, 1.0 / 240, NULL)) { /* small leaves take a gust badly */
             bench_fail(s->ctx);
-            bough_state_destroy(s->ctx, state);
+            bough_tree_state_destroy(s->ctx, state);
             return NULL;
         }
     state->wind = calm;

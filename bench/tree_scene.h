@@ -11,8 +11,8 @@ typedef struct tree_scene {
     bough_context *ctx;
     char folder[64], path[96];
     bough_scene *scene;
-    struct bo_whole *whole; /* its object in one piece; NULL unless a benchmark made it */
-    bough_model *model;     /* as the scene says */
+    struct bo_whole *whole;  /* its object in one piece; NULL unless a benchmark made it */
+    bough_tree_model *model; /* as the scene says */
 } tree_scene;
 
 /* leaves: of the oak; negative: as many as it has. Says what is wrong when it fails; close it in any case. */
@@ -31,15 +31,17 @@ bool tree_scene_is_there(const char *folder);
 bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *scene);
 /* The folder and the file of an example alone: neither scene nor model. */
 bool tree_scene_make(bough_context *ctx, const char *name, tree_scene *scene);
+/* The same of the text of a scene file. */
+bool tree_scene_write(bough_context *ctx, const char *text, tree_scene *scene);
 void tree_scene_close(tree_scene *scene);
 
 /* "L1" .. "L3" */
 const char *coupling_name(bough_coupling coupling);
 
 /* A state of the model that moves: after a second of gusts, with the wind off; by the scene's own method. */
-bough_state *moving_state(const tree_scene *scene, const bough_model *model);
+bough_tree_state *moving_state(const tree_scene *scene, const bough_tree_model *model);
 /* The scene's parts without weight; lives no longer than the scene. NULL when it fails. */
-bough_model *weightless_model(const tree_scene *scene);
+bough_tree_model *weightless_model(const tree_scene *scene);
 
 /* Microseconds: sorts them. */
 double median_of(size_t count, double *values);

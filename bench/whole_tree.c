@@ -7,7 +7,7 @@
 #include <string.h>
 
 const bough_component *whole_tree_component(const whole_tree *t, int32_t part) {
-    const bough_model_def *def = bough_model_describe(t->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(t->model);
     return def->components[def->parts[part].component];
 }
 
@@ -23,12 +23,12 @@ static bo_vec3 local_position(const bough_component *c, int32_t vertex, const do
     return bo_load3(x);
 }
 
-void whole_tree_vertex(const whole_tree *t, const bough_state *state, int32_t part, int32_t vertex, double x[3],
+void whole_tree_vertex(const whole_tree *t, const bough_tree_state *state, int32_t part, int32_t vertex, double x[3],
                        double v[3]) {
     const bough_component *c = whole_tree_component(t, part);
     const bough_frame *frame = &state->frames[part];
-    const double scale = bough_model_describe(t->model)->parts[part].scale;
-    const int32_t offset = bough_model_offset(t->model, part);
+    const double scale = bough_tree_model_describe(t->model)->parts[part].scale;
+    const int32_t offset = bough_tree_model_offset(t->model, part);
     bo_mat3 R;
     memcpy(R.m, frame->pose.rotation, sizeof R.m);
     const bo_vec3 arm = bo_mat_vec(R, bo_scale(scale, local_position(c, vertex, state->q + offset, false)));
@@ -51,8 +51,9 @@ static int32_t nearest(const bough_mesh *mesh, const double x[3], double *distan
     return best;
 }
 
-bool whole_tree_create(const bough_model *model, const bough_mesh *mesh, const bough_state *state, whole_tree *t) {
-    const int32_t parts = bough_model_part_count(model);
+bool whole_tree_create(const bough_tree_model *model, const bough_mesh *mesh, const bough_tree_state *state,
+                       whole_tree *t) {
+    const int32_t parts = bough_tree_model_part_count(model);
     *t = (whole_tree){.model = model, .mesh = mesh, .first = calloc((size_t)parts + 1, sizeof *t->first)};
     for (int32_t p = 0; p < parts && t->first; p++)
         t->first[p + 1] = t->first[p] + whole_tree_component(t, p)->volume.vertex_count;
@@ -74,10 +75,10 @@ void whole_tree_destroy(whole_tree *t) {
     *t = (whole_tree){0};
 }
 
-bool whole_tree_velocities(const whole_tree *t, const bough_state *state, double *v) {
+bool whole_tree_velocities(const whole_tree *t, const bough_tree_state *state, double *v) {
     double *copies = calloc((size_t)t->mesh->vertex_count, sizeof *copies), x[3], one[3];
     memset(v, 0, 3 * (size_t)t->mesh->vertex_count * sizeof *v);
-    for (int32_t p = 0; p < bough_model_part_count(t->model) && copies; p++)
+    for (int32_t p = 0; p < bough_tree_model_part_count(t->model) && copies; p++)
         for (int32_t i = t->first[p]; i < t->first[p + 1]; i++) {
             whole_tree_vertex(t, state, p, i - t->first[p], x, one);
             for (int d = 0; d < 3; d++)
@@ -94,7 +95,7 @@ bool whole_tree_velocities(const whole_tree *t, const bough_state *state, double
 /* ---- interfaces ---- */
 
 /* Finds the present place of the interface's vertex k, and its place at rest. */
-static bo_vec3 interface_vertex(const whole_tree *t, const bough_state *state, const double *u, int32_t parent,
+static bo_vec3 interface_vertex(const whole_tree *t, const bough_tree_state *state, const double *u, int32_t parent,
                                 int32_t vertex, bo_vec3 *rest) {
     const size_t v = 3 * (size_t)t->vertex[t->first[parent] + vertex];
     double x[3];
@@ -108,8 +109,8 @@ static bo_vec3 interface_vertex(const whole_tree *t, const bough_state *state, c
 /* With B = sum w d D^T of places d now and D at rest, both from their centres, the best rotation is the polar factor R
  * of B = R S, and what it leaves sum w |d - R D|^2 = sum w (|d|^2 + |D|^2) - 2 tr S. Summed vertex by vertex instead,
  * since that difference is rounding for interfaces that hardly deform. */
-double whole_tree_deviation(const whole_tree *t, const bough_state *state, const double *u, int32_t part) {
-    const bough_part_def *def = &bough_model_describe(t->model)->parts[part];
+double whole_tree_deviation(const whole_tree *t, const bough_tree_state *state, const double *u, int32_t part) {
+    const bough_part_def *def = &bough_tree_model_describe(t->model)->parts[part];
     const bough_interface *face = &whole_tree_component(t, def->parent)->interfaces[def->interface_index];
     bo_vec3 centre = bo_v3(0, 0, 0), rest_centre = bo_v3(0, 0, 0), rest;
     bo_mat3 B = {{0}}, R, S;

@@ -33,6 +33,11 @@
 #endif
 
 /* A failing check prints file:line, the expressions and their values, then ends the test. */
+/* Gives a model, a state or a world the weight that things have on Earth. */
+static inline void test_weigh(double gravity[3]) {
+    gravity[0] = gravity[1] = 0, gravity[2] = -9.81;
+}
+
 #define check(condition)                                                         \
     do {                                                                         \
         if (!(condition))                                                        \

@@ -18,6 +18,7 @@ seed=${3:-1}
 case $room in
 reduce) default='reduce_|app_peaks' ;; # the strain of neighbours
 scene) default='scene_|app_cook|run_joints' ;; # what is cooked and foretold
+multibody) default='multibody_|run_multibody|app_multibody' ;; # its engine
 view) default='app_view|app_server|app_inside|app_oak_session' ;;
 *) default="${room}_" ;;
 esac

@@ -322,7 +322,7 @@ bool session_restart(view_session *s, uint64_t seat, const view_choice *choice) 
     session_forget_steps(s);
     s->step_seconds = 0;
     s->changed = true;
-    s->retries = 0, s->halved_dt = 0;
+    s->retries = s->failures = 0;
     session_drop_moments(s);
     session_hand_over(s);
     session_restart_clock(s);
@@ -461,11 +461,14 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
     const double time = view_world_time(s->worlds[0]);
     view_choice choice = {.continuity = "C0", .dt = s->worlds[0]->choice.dt};
     const bool none = !c->name[0] && !c->coupling[0];
-    choice.engine = c->name[0] ? engine_named(s, c->name) : s->worlds[0]->choice.engine;
+    if (s->ghost_path && !strcmp(c->name, "file")) /* by its own engine and steps */
+        choice.path = s->ghost_path, choice.dt = 0;
+    else
+        choice.engine = c->name[0] ? engine_named(s, c->name) : s->worlds[0]->choice.engine;
     choice.coupling = c->coupling[0] ? constant(c->coupling, couplings) : NULL;
     if (none)
         drop_ghost(s);
-    else if (!choice.engine || (c->coupling[0] && !choice.coupling)) {
+    else if ((!choice.engine && !choice.path) || (c->coupling[0] && !choice.coupling)) {
         session_complain(s, seat, false, "this scene has no engine or coupling of that name");
         return;
     } else if (!remake(s, seat, 1, &choice))

@@ -73,7 +73,7 @@ static void replace_world(view_session *s, view_world *made, bool at_rest) {
     s->has_wind = s->has_gravity = false;
     session_forget_steps(s);
     s->paused = at_rest;
-    s->step_seconds = 0, s->retries = 0, s->halved_dt = 0, s->timed = 0;
+    s->step_seconds = 0, s->retries = s->failures = 0, s->timed = 0;
     session_look_at_scene(s);
     session_hand_over(s);
     session_restart_clock(s);

@@ -20,28 +20,13 @@ void view_snapshot_drop(view_snapshot *snapshot) {
     free(snapshot);
 }
 
-/* Writes the quaternion of a rotation matrix, row-major: by the largest of its four numbers, so that nothing small is
- * divided by. */
-static void write_quaternion(const double R[9], float quaternion[4]) {
-    const double squares[4] = {1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8],
-                               1 + R[0] + R[4] + R[8]}; /* 4 x^2, 4 y^2, 4 z^2, 4 w^2 */
-    int most = 3;
-    for (int i = 0; i < 3; i++)
-        if (squares[i] > squares[most])
-            most = i;
-    const double x = R[7] - R[5], y = R[2] - R[6], z = R[3] - R[1];    /* 4 wx, 4 wy, 4 wz */
-    const double xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7]; /* 4 xy, 4 xz, 4 yz */
-    const double products[4][4] = {
-        {squares[0], xy, xz, x}, {xy, squares[1], yz, y}, {xz, yz, squares[2], z}, {x, y, z, squares[3]}};
-    const double scale = 0.5 / sqrt(squares[most]);
-    for (int i = 0; i < 4; i++)
-        quaternion[i] = (float)(scale * products[most][i]);
-}
-
 void view_write_pose(const double rotation[9], const double origin[3], float *pose) {
+    double quaternion[4];
+    app_quaternion(rotation, quaternion);
     for (int d = 0; d < 3; d++)
         pose[d] = (float)origin[d];
-    write_quaternion(rotation, pose + 3);
+    for (int d = 0; d < 4; d++)
+        pose[3 + d] = (float)quaternion[d];
 }
 
 static void write_identity(float *pose) {
@@ -108,12 +93,25 @@ static bough_status take_body(const view_world *w, float *numbers) {
     return BOUGH_OK;
 }
 
+static void take_joints(const view_world *w, float *numbers) {
+    bough_run_joints(w->run, w->shape->joint_count, w->joints);
+    for (int32_t j = 0; j < w->shape->joint_count; j++, numbers += VIEW_JOINT) {
+        const bough_run_joint *joint = &w->joints[j];
+        view_write_pose(joint->pose.rotation, joint->pose.position, numbers);
+        for (int d = 0; d < 3; d++) {
+            numbers[VIEW_POSE + d] = (float)joint->force[d];
+            numbers[VIEW_POSE + 3 + d] = (float)joint->torque[d];
+        }
+    }
+}
+
 static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
     if (w->boundary)
         return take_body(w, numbers);
     bough_status s = w->positions ? bough_run_positions(ctx, w->run, -1, w->positions) : BOUGH_OK;
     for (int32_t p = 0; p < w->shape->part_count && !s; p++)
         s = take_part(ctx, w, p, numbers);
+    take_joints(w, numbers + w->shape->joints_at);
     return s;
 }
 
@@ -210,6 +208,9 @@ view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, u
         at += size, sent++;
         m->bytes[begin + (size_t)p / 8] |= (unsigned char)(1u << (p % 8)); /* little-endian: as bits of 32 */
     }
+    const size_t joints = VIEW_JOINT * (size_t)shape->joint_count * sizeof *snapshot->numbers;
+    memcpy(at, snapshot->numbers + shape->joints_at, joints);
+    at += joints;
     m->size = (size_t)(at - m->bytes);
     write_frame_head(m, snapshot, frame, layer, sent);
     return m;

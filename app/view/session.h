@@ -75,6 +75,7 @@ struct view_session {
 
     /* ---- of the simulation's thread ---- */
     view_world *worlds[VIEW_LAYERS]; /* the second is NULL, or the ghost */
+    const char *ghost_path;          /* of another scene that can be the ghost; NULL: none */
     view_choice choice;
     uint32_t generation;
     bool paused, failed; /* failed: only a reset helps */
@@ -99,9 +100,10 @@ struct view_session {
     double colours_due;  /* wall: when colours may be made again */
     double step_us[STEPS_TIMED];
     int64_t steps;
-    int64_t retries;  /* of the first world's run so far */
-    double halved_dt; /* s: steps of which failed, as was told last */
-    int32_t timed;    /* all that ever were, modulo a multiple of STEPS_TIMED */
+    int64_t retries;   /* of the first world's run so far */
+    double counted_dt; /* s: the time step whose failures are counted */
+    int64_t failures;  /* of steps, and of parts of them */
+    int32_t timed;     /* all that ever were, modulo a multiple of STEPS_TIMED */
     /* since numbers were told last: */
     double told_cpu, told_time;
     int32_t shown;

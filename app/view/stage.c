@@ -135,11 +135,12 @@ static json_t *json_rigid(blob *b, const bough_thing *thing, const bough_look *l
     for (size_t i = 0; i < 3 * vertices && room; i++)
         ((float *)room)[i] = (float)look->vertices[i];
     json_t *index = add_copy(b, 3 * triangles, look->triangles);
-    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o, s:b}", "name",
+    json_t *colours = look->vertex_colours ? add_copy(b, 3 * vertices, look->vertex_colours) : json_null();
+    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o, s:o, s:b}", "name",
                      app_json_text(thing->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
                      "triangles", (int)triangles, "position", position, "index", index, "edges", "U",
                      add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(thing->mass), "colour",
-                     app_json_numbers(look->colour, 3), "backdrop", (int)thing->held);
+                     app_json_numbers(look->colour, 3), "colours", colours, "backdrop", (int)thing->held);
 }
 
 static bool is_streamed(const view_world *w, int32_t look) {
@@ -285,6 +286,18 @@ static json_t *json_motors(const bough_run *run) {
     return list;
 }
 
+static json_t *json_joints(const view_world *w) {
+    json_t *list = json_array();
+    bough_run_joints(w->run, w->shape->joint_count, w->joints);
+    for (int32_t j = 0; j < w->shape->joint_count; j++) {
+        const bough_run_joint *joint = &w->joints[j];
+        json_array_append_new(list, json_pack("{s:o, s:s, s:i, s:i}", "name",
+                                              app_json_text(joint->name ? joint->name : ""), "kind", joint->kind,
+                                              "parent", (int)joint->things[0], "child", (int)joint->things[1]));
+    }
+    return list;
+}
+
 static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w) {
     json_t *layer = json_object();
     json_object_set_new(layer, "name", app_json_text(stage->name));
@@ -306,6 +319,11 @@ static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w)
     json_object_set_new(layer, "parts", json_parts(b, w));
     json_object_set_new(layer, "names", json_names(w));
     json_object_set_new(layer, "seams", json_seams(b, w));
+    json_object_set_new(layer, "joints", json_joints(w));
+    if (w->choice.path) { /* another scene */
+        const char *slash = strrchr(w->choice.path, '/');
+        json_object_set_new(layer, "file", app_json_text(slash ? slash + 1 : w->choice.path));
+    }
     return layer;
 }
 

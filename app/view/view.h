@@ -68,6 +68,8 @@ typedef struct view_shape {
     atomic_int holders;
     uint32_t generation; /* of the newest stage; only for the simulation's thread */
     int32_t part_count, vertex_count;
+    int32_t joint_count;
+    size_t joints_at;    /* where the joints begin in a snapshot: after all parts */
     size_t number_count; /* of a snapshot */
     view_shape_part *parts;
     float *reach;
@@ -77,6 +79,7 @@ void view_shape_drop(view_shape *shape);
 
 /* The way in which a scene is stepped. Names are those of bough_run_def, and constants; NULL: the scene's. */
 typedef struct view_choice {
+    const char *path; /* of a ghost that is another scene; NULL: the scene that is looked at */
     const char *engine, *coupling, *integrator;
     const char *continuity; /* never NULL */
     double dt;              /* 0: the scene's */
@@ -93,6 +96,7 @@ typedef struct view_world {
     int32_t *look_of; /* of the things: which of the looks below */
     int32_t *looks;   /* of each look: a thing that has it */
     float *positions; /* of all vertices, where all are streamed */
+    bough_run_joint *joints;
     /* ---- for a thing whose vertices are drawn by themselves: the boundary of its mesh, and the edges of the whole ---- */
     bough_mesh *boundary;
     int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
@@ -168,6 +172,8 @@ void view_seen_forget(view_seen *seen);
 view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen);
 /* Bytes of a frame's own head, after that of the message; numbers of a pose: origin, quaternion x y z w. */
 enum { VIEW_FRAME_HEAD = 24, VIEW_POSE = 7 };
+/* Numbers of a joint: its pose, force and torque. */
+enum { VIEW_JOINT = VIEW_POSE + 6 };
 void view_write_pose(const double rotation[9], const double origin[3], float *pose);
 
 /* ---- colours.c ---- */
@@ -254,6 +260,7 @@ typedef struct view_session_def {
     const char *path;
     view_choice choice;
     bool paused;
+    const char *ghost;  /* another scene, to compare with; NULL: none. Must stay */
     const char *folder; /* for recordings, which belongs to the caller; NULL: nothing can be recorded */
 } view_session_def;
 

@@ -74,6 +74,8 @@ static void lay_out(view_shape *shape) {
         shape->number_count += VIEW_POSE + (size_t)part->count;
         shape->vertex_count += part->vertices;
     }
+    shape->joints_at = shape->number_count;
+    shape->number_count += VIEW_JOINT * (size_t)shape->joint_count;
 }
 
 const bough_look *view_world_look(const view_world *w, int32_t look) {
@@ -123,17 +125,18 @@ static view_shape *shape_of_things(const view_world *w) {
         const bough_look *look = bough_run_thing_look(w->run, from->look);
         const bough_component *c = look->component;
         const int32_t r = c ? c->r : 0;
-        shape->parts[p] = (view_shape_part){.component = w->look_of[p],
-                                            .parent = from->parent,
-                                            .scale = from->scale,
-                                            .size = from->scale * size_of_look(look),
-                                            .r = r,
-                                            .vertices = from->vertex_count,
-                                            .inner = c ? c->wire.vertex_count : 0,
-                                            .first = from->first_vertex,
-                                            .first_q = q,
-                                            .streamed = c && (wants_all(&w->choice) || r >= VIEW_STREAMED_FROM),
-                                            .reach = shape->reach + reach_of[w->look_of[p]]};
+        shape->parts[p] = (view_shape_part){
+            .component = w->look_of[p],
+            .parent = from->parent,
+            .scale = from->scale,
+            .size = from->scale * size_of_look(look),
+            .r = r,
+            .vertices = from->vertex_count,
+            .inner = c ? c->wire.vertex_count : 0,
+            .first = from->first_vertex,
+            .first_q = q,
+            .streamed = c && (wants_all(&w->choice) || r >= VIEW_STREAMED_FROM || from->full_count > 0),
+            .reach = shape->reach + reach_of[w->look_of[p]]};
         q += r;
     }
     free(reach_of);
@@ -168,6 +171,7 @@ bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     view_shape *shape = w->boundary ? shape_of_body(w) : shape_of_things(w);
     if (!shape)
         return BOUGH_ERROR_MEMORY;
+    shape->joint_count = bough_run_joints(w->run, 0, NULL);
     lay_out(shape);
     float *positions = all ? malloc((3 * (size_t)shape->vertex_count + 1) * sizeof *positions) : NULL;
     if (all && !positions) {
@@ -235,10 +239,11 @@ static bough_status make_shape(bough_context *ctx, view_world *w) {
         s = view_world_reshape(ctx, w);
     if (s)
         return s;
+    w->joints = calloc((size_t)w->shape->joint_count + 1, sizeof *w->joints);
     w->damping_ratio = malloc(((size_t)w->shape->part_count + 1) * sizeof *w->damping_ratio);
     for (int32_t p = 0; p < w->shape->part_count && w->damping_ratio; p++)
         w->damping_ratio[p] = NAN;
-    return w->damping_ratio ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    return w->damping_ratio && w->joints ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 /* ---- worlds ---- */
@@ -269,7 +274,7 @@ bough_status view_world_create(bough_context *ctx, const char *path, const view_
     if (!w)
         return BOUGH_ERROR_MEMORY;
     w->choice = *choice;
-    bough_status s = make_run(ctx, path, tell, tell_data, w);
+    bough_status s = make_run(ctx, choice->path ? choice->path : path, tell, tell_data, w);
     if (s)
         view_world_destroy(ctx, w);
     else
@@ -288,6 +293,7 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
     free(w->look_of);
     free(w->looks);
     free(w->damping_ratio);
+    free(w->joints);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);
     free(w);
@@ -302,8 +308,11 @@ bool view_world_has_part(const view_world *w, int32_t part) {
 }
 
 bough_drawing view_world_drawing(const view_world *w) {
-    const bough_thing *first = bough_run_thing(w->run, 0);
-    return first ? first->drawing : BOUGH_DRAWN_VERTICES;
+    const int32_t count = bough_run_thing_count(w->run);
+    for (int32_t i = 0; i < count; i++)
+        if (bough_run_thing(w->run, i)->drawing == BOUGH_DRAWN_MODES)
+            return BOUGH_DRAWN_MODES;
+    return count > 0 ? bough_run_thing(w->run, 0)->drawing : BOUGH_DRAWN_VERTICES;
 }
 
 double view_world_time(const view_world *w) {

@@ -69,10 +69,13 @@ typedef struct {
     bough_mechanism_statics *statics;
     bough_mechanism_model *model;
     bough_mechanism_state *state;
+    const double *force; /* on the end effector, in every step */
 } reduced;
 
 static void step_reduced(void *data) {
     reduced *r = data;
+    const double none[3] = {0};
+    bough_mechanism_state_push(r->model, r->state, 0, r->force, none);
     if (bough_mechanism_step(r->ctx, r->model, r->state, COMPARE_DT)) {
         fprintf(stderr, "%s\n", bough_message(r->ctx));
         exit(1);
@@ -86,12 +89,11 @@ static void position_reduced(void *data, double position[3]) {
 }
 
 compare_result compare_bough(const compare_subject *subject, int internal_modes) {
-    const double none[3] = {0};
     bough_context_def context = bough_default_context_def();
     bough_mechanism_model_def def = bough_default_mechanism_model_def();
     context.thread_count = 1;
     def.internal_modes = internal_modes;
-    reduced r = {.ctx = bough_context_create(&context)};
+    reduced r = {.ctx = bough_context_create(&context), .force = subject->force};
     if (bough_mechanism_create(r.ctx, subject->def, &r.mechanism) ||
         bough_mechanism_statics_create(r.ctx, r.mechanism, NULL, &r.statics) ||
         bough_mechanism_model_create(r.ctx, r.mechanism, r.statics, &def, &r.model) ||
@@ -99,8 +101,6 @@ compare_result compare_bough(const compare_subject *subject, int internal_modes)
         fprintf(stderr, "%s\n", bough_message(r.ctx));
         exit(1);
     }
-    memset(r.state->gravity, 0, sizeof r.state->gravity);
-    bough_mechanism_state_push(r.model, r.state, 0, subject->force, none);
     const compare_result result = compare_measure((compare_engine){&r, step_reduced, position_reduced}, 2000);
     bough_mechanism_state_destroy(r.ctx, r.state);
     bough_mechanism_model_destroy(r.ctx, r.model);

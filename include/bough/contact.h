@@ -51,8 +51,8 @@ typedef struct bough_rigid_body {
     bough_pose pose;
     double velocity[3]; /* of the centre of mass, in the world */
     double spin[3];     /* rad/s, in its own axes */
-    double force[3];    /* on the centre of mass, in the world; stays */
-    double torque[3];   /* in the world; stays */
+    double force[3];    /* on the centre of mass, in the world: in the next step. Gone after it, unless it fails */
+    double torque[3];   /* in the world; likewise */
 } bough_rigid_body;
 
 typedef enum bough_contact_kind {
@@ -196,7 +196,7 @@ BOUGH_API bough_contact_world_def bough_default_contact_world_def(void);
 
 /* Part of something larger: only bough_contact_world_create() makes one. */
 typedef struct bough_contact_world {
-    double gravity[3]; /* on the bodies; (0, 0, -9.81) unless it is set. That on actors is their own affair */
+    double gravity[3]; /* m/s^2, on the bodies; 0 unless it is set. That on actors is their own affair */
     int32_t body_count;
     bough_rigid_body *bodies; /* may be read and written between steps */
     int32_t contact_count;

@@ -31,9 +31,10 @@ typedef enum bough_drawing {
 typedef struct bough_look {
     const bough_component *component; /* of BOUGH_DRAWN_MODES: its surface and U, and none of the arrays below */
     int32_t vertex_count, triangle_count;
-    const double *vertices;   /* 3 vertex_count, in the thing's axes, m */
-    const int32_t *triangles; /* 3 triangle_count, counter-clockwise seen from outside */
-    double colour[3];         /* red, green, blue, 0 .. 1 */
+    const double *vertices;      /* 3 vertex_count, in the thing's axes, m */
+    const int32_t *triangles;    /* 3 triangle_count, counter-clockwise seen from outside */
+    double colour[3];            /* red, green, blue, 0 .. 1 */
+    const float *vertex_colours; /* 3 vertex_count, of a look whose shapes have several colours; else NULL */
 } bough_look;
 
 typedef struct bough_thing {
@@ -48,6 +49,9 @@ typedef struct bough_thing {
     bough_pose rest;                    /* of its frame, in the world */
     bool held;                          /* it belongs to the surroundings: neither steps nor hands move it */
     int32_t first_vertex, vertex_count; /* where its surface lies in bough_run_mesh(); all of a mesh that is its own */
+    /* Not 0: a part in full order, BOUGH_DRAWN_MODES without a basis. q has as many numbers: displacements of the vertices of its
+     * volume mesh (x y z of each) in its own axes. bough_run_positions() has its surface. */
+    int32_t full_count;
 } bough_thing;
 
 /* A thing as it is now. */
@@ -86,7 +90,11 @@ typedef enum bough_capability {
     BOUGH_CAN_CONTINUITY = 1 << 9,  /* surfaces of things that meet can be joined */
     BOUGH_CAN_INTEGRATOR = 1 << 10, /* another integrator can go on from the present state */
     BOUGH_CAN_INPUTS = 1 << 11,     /* all that is done to it can be recorded for a replay */
-    BOUGH_CAN_GAPS = 1 << 12        /* it is known how far the two sides of joints are apart */
+    BOUGH_CAN_GAPS = 1 << 12,       /* it is known how far the two sides of joints are apart */
+    BOUGH_CAN_CONTACTS = 1 << 13,   /* it is known where things touch */
+    BOUGH_CAN_FOLLOW = 1 << 14,     /* equilibria are known at all times of the motors' curves */
+    BOUGH_CAN_JOINTS = 1 << 15,     /* it is known where joints are, and with what forces they hold */
+    BOUGH_CAN_MODES = 1 << 16       /* small vibrations about the present state can be found */
 } bough_capability;
 /* "pull", "gravity", ...: the name of the bit of this number, from 0; NULL: there are no more. */
 BOUGH_API const char *bough_capability_name(int32_t number);
@@ -160,6 +168,45 @@ typedef struct bough_run_gap {
     double error;           /* the larger of distance over the mechanism's radius, and angle */
     double time;            /* s: when */
 } bough_run_gap;
+
+/* A jump from one equilibrium to another, which came to an end or would not have stood a push. */
+typedef struct bough_run_snap {
+    double time;      /* s: when */
+    int32_t joint;    /* whose two sides moved most against each other, in the order of the scene; -1: there is none */
+    const char *name; /* of the joint; NULL: it has none */
+    double turn, distance; /* rad by which its sides turned against each other; m by which its child moved */
+} bough_run_snap;
+
+/* A joint, where it is now, and the force with which it holds what hangs in it. */
+typedef struct bough_run_joint {
+    const char *name;           /* NULL: it has none */
+    const char *kind;           /* "hinge", ...: a word for people */
+    int32_t things[2];          /* parent and child; -1: the world */
+    bough_pose pose;            /* of its frame on the child, in the world: hinges turn about z */
+    double force[3], torque[3]; /* N, N m: on the child, about that frame's origin, in the world */
+} bough_run_joint;
+
+/* ---- small vibrations ---- */
+
+typedef struct bough_run_modes {
+    int32_t most;           /* wanted; the arrays, which are the caller's, have room for so many */
+    double *frequencies_hz; /* most: 0 where it does not swing */
+    double *shapes;         /* most x 3 vertices of bough_run_mesh(): how they move; NULL: nobody wants to see them */
+    int32_t count;          /* found: those of lowest frequency */
+    int32_t unstable_count; /* among them: there it falls over instead of swinging */
+    int32_t coordinates;    /* of the system that vibrates */
+} bough_run_modes;
+
+/* ---- contacts ---- */
+
+/* A point of the last step where two things touched, or nearly. */
+typedef struct bough_run_contact {
+    int32_t things[2];  /* their numbers */
+    double position[3]; /* in the world, when the step began */
+    double normal[3];   /* unit, from the second to the first */
+    double gap;         /* m; below 0: they overlapped */
+    double force[3];    /* N: on the first, in the world */
+} bough_run_contact;
 
 /* ---- measurements ---- */
 

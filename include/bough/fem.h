@@ -2,7 +2,8 @@
  * and modes. This is the ground truth that everything reduced is compared with.
  *
  * A body never changes after it was made: any number of threads may use it at the same time, each with a context of
- * its own. The same holds for a load case as long as nobody adds to it.
+ * its own. The same holds for a load case as long as nobody adds to it. Ownership and failure: as <bough/base.h> says,
+ * with BOUGH_NOT_FINITE where a displacement turns an element inside out or is no number.
  *
  * Displacements u and forces are arrays of 3 x vertex_count doubles (x y z of vertex 0, of vertex 1, ...), in m and N.
  */
@@ -44,6 +45,7 @@ typedef struct bough_body_def {
     uint64_t reserved[4];     /* zeros: room for fields of later versions */
 } bough_body_def;
 
+/* bough_default_material() and the constants of the mesh, consistent mass, no damping. */
 BOUGH_API bough_body_def bough_default_body_def(void);
 
 /* Makes a body of a volume mesh with positive elements, which is copied; def NULL: the defaults. Vertices in no element
@@ -52,6 +54,7 @@ BOUGH_API bough_body_def bough_default_body_def(void);
 BOUGH_API bough_status bough_body_create(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def,
                                          bough_body **body);
 BOUGH_API void bough_body_destroy(bough_context *ctx, bough_body *body);
+/* Returns the body's own copy of the mesh. */
 BOUGH_API const bough_mesh *bough_body_mesh(const bough_body *body);
 
 /* ---- load cases: supports and loads ---- */
@@ -65,11 +68,12 @@ enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
  * or BOUGH_ERROR_MEMORY, and leave the load case as it was then. */
 BOUGH_API bough_status bough_load_case_create(bough_context *ctx, const bough_body *body, bough_load_case **load_case);
 BOUGH_API void bough_load_case_destroy(bough_context *ctx, bough_load_case *load_case);
+/* Returns the body that it is a load case of. */
 BOUGH_API const bough_body *bough_load_case_body(const bough_load_case *load_case);
 /* Holds the given axes of the vertices at rest + displacement (NULL: at rest). What was held before is held anew. */
 BOUGH_API bough_status bough_load_case_fix(bough_context *ctx, bough_load_case *load_case, const int32_t *vertices,
                                            int32_t count, int axes, const double displacement[3]);
-/* m/s^2, instead of what was set before. */
+/* Sets gravity, m/s^2, instead of what was set before. */
 BOUGH_API bough_status bough_load_case_set_gravity(bough_context *ctx, bough_load_case *load_case,
                                                    const double gravity[3]);
 /* Shares `force` (N) out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among
@@ -91,8 +95,9 @@ BOUGH_API void bough_load_case_forces(const bough_load_case *load_case, const do
  * then. Supports and loads do not count here. */
 BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, const bough_body *body, const double *u, bool project,
                                            double *energy, double *force, bough_sparse *tangent);
-/* A zero matrix with the body's pattern; destroy it before the body. */
+/* Makes a zero matrix with the body's pattern; destroy it before the body. */
 BOUGH_API bough_status bough_body_matrix_create(bough_context *ctx, const bough_body *body, bough_sparse **matrix);
+/* Fills in the mass matrix; the matrix is one of bough_body_matrix_create(). */
 BOUGH_API bough_status bough_body_mass_matrix(bough_context *ctx, const bough_body *body, bough_sparse *mass);
 /* Rayleigh's damping matrix damping_mass M + damping_stiffness K(u); u may be NULL for rest. */
 BOUGH_API bough_status bough_body_damping_matrix(bough_context *ctx, const bough_body *body, const double *u,
@@ -104,6 +109,7 @@ typedef struct bough_body_properties {
     double inertia[9];   /* about the centre of mass, kg m^2 */
     double strain_scale; /* sqrt(E/rho), m/s: the speed of sound that sets time scales */
 } bough_body_properties;
+/* Measures the body at rest. */
 BOUGH_API bough_status bough_body_measure(bough_context *ctx, const bough_body *body,
                                           bough_body_properties *properties);
 
@@ -125,6 +131,7 @@ typedef struct bough_static_def {
     void *on_step_user;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_static_def;
+/* Tolerance 1e-9, one load step, 40 iterations, down to 1e-4 of the first step. */
 BOUGH_API bough_static_def bough_default_static_def(void);
 
 typedef struct bough_static_result {
@@ -163,6 +170,7 @@ typedef struct bough_modes {
  * Of its loads only pressure counts, by how it follows the motion about u; at rest it does not. */
 BOUGH_API bough_status bough_body_modes(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                                         int32_t count, const double *u, bough_modes **modes);
+/* Frees modes. Takes NULL. */
 BOUGH_API void bough_modes_destroy(bough_context *ctx, bough_modes *modes);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Sparse matrices as plain data, for programs that bring their own solver. */
+/* Sparse matrices as plain data, for programs that bring their own solver. Threads may share one that nobody changes.
+ */
 #ifndef BOUGH_LINALG_H
 #define BOUGH_LINALG_H
 
@@ -18,7 +19,8 @@ typedef struct bough_sparse {
     bool shares_pattern;   /* column_start and rows belong to another matrix */
 } bough_sparse;
 
-/* A matrix that shares its pattern must be destroyed before the one that owns the pattern. */
+/* Frees a matrix, whoever made it. One that shares its pattern must be destroyed before the owner of the pattern. Takes
+ * NULL. Cannot fail. */
 BOUGH_API void bough_sparse_destroy(bough_context *ctx, bough_sparse *matrix);
 
 #ifdef __cplusplus

@@ -1,8 +1,22 @@
 /* Compliant mechanisms: rigid links with springs in their joints, of any topology, reduced to a few end effectors.
  *
  * Description -> statics (exact compliance of the end effectors) -> model (constant: stiffness, mass, damping of the
- * end effectors, maps to all links) -> state. One model serves many states and threads. Equations:
- * docs/theory/mechanism.md.
+ * end effectors, maps to all links) -> state. Equations: docs/theory/mechanism.md.
+ *
+ * Ownership: as <bough/base.h> says. Mechanisms, statics and models copy all that they are made of; where something
+ * must outlive another, the function says so.
+ *
+ * Threads: mechanisms, statics, models and (while nobody adds points) blends are constant, and any number of threads
+ * may use them, each with a context of its own. A state, a stepper or a full mechanism belongs to one thread at a time,
+ * also where it is const: looking uses its scratch. Steps give the same bits for any number of threads of the context.
+ *
+ * Failure: BOUGH_ERROR_ARGUMENT, with a sentence that names the link or joint, for numbers that make no sense;
+ * BOUGH_ERROR_SINGULAR and BOUGH_NOT_FINITE where masses, stiffnesses or forces are too far apart; BOUGH_NO_CONVERGENCE
+ * and BOUGH_CANCELLED of searches. What fails has changed nothing. Steps allocate nothing. Numbers of links, joints and
+ * end effectors must exist where a function returns no status.
+ *
+ * Forces (wrenches, loads) act during the next step, add up, and are gone after it; a step that fails leaves them where
+ * they are. Looking for an equilibrium leaves them, too.
  *
  * Twists are (v; w) and wrenches (force; torque), both in the axes and about the origin of the link or end effector
  * that they belong to; v is the velocity of that origin. Matrices are row-major. SI units.
@@ -37,6 +51,7 @@ typedef struct bough_mechanism_def {
     bool free_base;       /* it moves with its own inertia; else it is held */
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mechanism_def;
+/* Nothing in it; link 0 is the base, and held. */
 BOUGH_API bough_mechanism_def bough_default_mechanism_def(void);
 
 typedef struct bough_mechanism bough_mechanism;
@@ -50,6 +65,7 @@ BOUGH_API bough_status bough_mechanism_create_at(bough_context *ctx, const bough
 BOUGH_API void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *mechanism);
 /* Returns the definition the mechanism was made of; strings and arrays belong to the mechanism. */
 BOUGH_API const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *mechanism);
+/* Counts the joints that close loops. */
 BOUGH_API int32_t bough_mechanism_loop_count(const bough_mechanism *mechanism);
 /* Coordinates of all joints, in the order of the joints, and where those of one begin. */
 BOUGH_API int32_t bough_mechanism_coordinate_count(const bough_mechanism *mechanism);
@@ -75,6 +91,7 @@ typedef struct bough_mechanism_statics_def {
     const int32_t *motors;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mechanism_statics_def;
+/* Exact, for the end effectors of the description, no motors. */
 BOUGH_API bough_mechanism_statics_def bough_default_mechanism_statics_def(void);
 
 /* Answers to unit wrenches at the end effectors, with the base held; n = 6 end_effector_count columns. */
@@ -91,7 +108,7 @@ typedef struct bough_mechanism_statics {
     int32_t *motors;
     double *motor_twists; /* motors x 6 links: by a unit of offset of each */
 } bough_mechanism_statics;
-/* def may be NULL. */
+/* Finds the statics of a mechanism. def may be NULL. */
 BOUGH_API bough_status bough_mechanism_statics_create(bough_context *ctx, const bough_mechanism *mechanism,
                                                       const bough_mechanism_statics_def *def,
                                                       bough_mechanism_statics **statics);
@@ -115,12 +132,12 @@ typedef struct bough_mechanism_model_def {
     double frequency_tolerance; /* of BOUGH_INTERNAL_AUTOMATIC; 0.01 */
     uint64_t reserved[4];       /* zeros: room for fields of later versions */
 } bough_mechanism_model_def;
+/* Rank tolerance 1e-8, no internal modes. */
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
-typedef struct bo_mechanism_lanes bo_mechanism_lanes;
-
 /* n = 6 end_effector_count coordinates xi; they move in the directions that the mechanism allows. The coordinates z are
- * these directions and, as the last of them, the internal modes: `rank` together. */
+ * these directions and, as the last of them, the internal modes: `rank` together. Part of something larger: only
+ * bough_mechanism_model_create() makes one. */
 typedef struct bough_mechanism_model {
     int32_t end_effector_count, link_count, base, rank, motor_count;
     int32_t internal_count;
@@ -147,7 +164,6 @@ typedef struct bough_mechanism_model {
     double *motor_z;        /* motors x rank: the same in z */
     double frequency_error; /* of the lowest frequency, relative to the whole mechanism's, where
                                BOUGH_INTERNAL_AUTOMATIC looked for it; else NAN */
-    bo_mechanism_lanes *lanes;
 } bough_mechanism_model;
 /* Makes a reduced model from the statics of the same mechanism. def may be NULL. */
 BOUGH_API bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
@@ -158,32 +174,31 @@ BOUGH_API void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism
 
 /* ---- states ---- */
 
-/* May be read and written between steps. */
+/* May be read and written between steps. Part of something larger: only bough_mechanism_state_create() makes one. */
 typedef struct bough_mechanism_state {
     double time;
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
-    double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *wrench;        /* n: at the end effectors, in the axes that they have without xi */
     double *internal;      /* internal_count: the last of z */
     double *internal_rate; /* internal_count */
-    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
+    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
-    double gravity[3];     /* in the world; (0, 0, -9.81) unless it is set */
+    double gravity[3];     /* m/s^2, in the world; 0 unless it is set */
     bough_pose base;       /* where the base is */
     double base_twist[6];  /* of a free base */
-    double base_wrench[6]; /* on a free base; stays */
+    double base_wrench[6]; /* on a free base */
     bough_pose *poses;     /* of all links, by bough_mechanism_state_place() */
-    struct bo_mechanism_work *work;
 } bough_mechanism_state;
+/* Makes a state at the reference pose, at rest, on which nothing acts. The model must outlive it. */
 BOUGH_API bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechanism_model *model,
                                                     bough_mechanism_state **state);
 BOUGH_API void bough_mechanism_state_destroy(bough_context *ctx, bough_mechanism_state *state);
 
-/* One backward Euler step. When it fails the state is what it was. Allocates nothing; the matrix of a step is inverted
- * anew when dt changes. */
+/* One backward Euler step. The matrix of a step is inverted anew when dt changes. */
 BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_model *model,
                                             bough_mechanism_state *state, double dt);
-/* Poses of all links. */
+/* Fills in `poses`, of all links. Cannot fail. */
 BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
 /* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
 BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
@@ -204,6 +219,7 @@ BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *mode
 typedef struct bough_mechanism_energies {
     double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
 } bough_mechanism_energies;
+/* Returns the energies of the model where it is. */
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
 
@@ -211,13 +227,14 @@ BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_me
 
 /* Moves a state by any method of <bough/time.h>. The base must be held; a free one knows backward Euler only. */
 typedef struct bough_mechanism_stepper bough_mechanism_stepper;
-/* Model and state must outlive it. def may be NULL: the default method. */
+/* Makes a stepper. Model and state must outlive it. def may be NULL: the default method. BOUGH_ERROR_ARGUMENT for a
+ * free base. */
 BOUGH_API bough_status bough_mechanism_stepper_create(bough_context *ctx, const bough_mechanism_model *model,
                                                       bough_mechanism_state *state, const bough_integrator_def *def,
                                                       bough_mechanism_stepper **stepper);
 BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper *stepper);
-/* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
- * nothing. xi and phi may be changed in between: the method then begins anew. */
+/* One step, in which loads, motors and gravity are the same throughout. xi and phi may be changed in between: the
+ * method then begins anew. */
 BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
 /* Saves and restores the memory of a method besides the state, as numbers. If the state is restored first, a run
  * continues with the same bits. */
@@ -241,7 +258,7 @@ BOUGH_API bough_status bough_mechanism_modes(bough_context *ctx, const bough_mec
  * relative to that. */
 BOUGH_API bough_status bough_mechanism_model_frequency_error(bough_context *ctx, const bough_mechanism *mechanism,
                                                              const bough_mechanism_model *model, double *error);
-/* Bytes that a model holds. */
+/* Returns how many bytes a model holds. */
 BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
 
 enum { BOUGH_DETAIL_FREQUENCIES = 8 };
@@ -263,6 +280,7 @@ typedef struct bough_mechanism_detail_def {
     int32_t steps;           /* that are timed; 0: none. 1000 */
     uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_mechanism_detail_def;
+/* No choices; 3 frequencies, all links loaded, 1000 steps timed. */
 BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
 
 typedef struct bough_mechanism_detail {
@@ -285,30 +303,29 @@ BOUGH_API bough_status bough_mechanism_details(bough_context *ctx, const bough_m
 /* ---- the full mechanism, not linearised ---- */
 
 /* All joints' coordinates and all links' poses, with loops closed. Slow, to compare with and to find linearisation
- * points. */
+ * points. Part of something larger: only bough_full_mechanism_create() makes one. */
 typedef struct bough_full_mechanism {
     double time;
     double *coordinates; /* of all joints */
     bough_pose *poses;   /* of all links */
     double *twists;      /* 6 links, in their frames */
-    /* Loads, which stay: at the origin of each end effector of the description, force and torque in the world's axes.
-     */
-    double *loads;
-    double base_load[6]; /* of a free base: force and torque on its origin, in the world's axes; stays */
-    double gravity[3];   /* in the world; (0, 0, -9.81) unless it is set */
-    double *offsets;     /* of the joints' springs, as in the description; coordinates of all joints */
-    double residual;     /* of the last search: what is left of forces against their size */
-    double gap;          /* how far loops are from closed, in radii */
-    int32_t iterations;  /* of the last search */
-    struct bo_full_work *work;
+    /* Loads: force and torque in the world's axes. They act in the next step, and are zero after it. */
+    double *loads;      /* 6 end effectors of the description: on their origins */
+    double *link_loads; /* 6 links: on their origins; what acts on a base that is held moves nothing */
+    double gravity[3];  /* m/s^2, in the world; 0 unless it is set */
+    double *offsets;    /* of the joints' springs, as in the description; coordinates of all joints */
+    double residual;    /* of the last search: what is left of forces against their size */
+    double gap;         /* how far loops are from closed, in radii */
+    int32_t iterations; /* of the last search */
 } bough_full_mechanism;
-/* The mechanism must outlive it. */
+/* Makes a full mechanism at the reference pose, at rest. The mechanism must outlive it. BOUGH_ERROR_UNSUPPORTED for
+ * more than 8000 unknowns. */
 BOUGH_API bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechanism *mechanism,
                                                    bough_full_mechanism **full);
 BOUGH_API void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full);
-/* Equilibrium from where it is (Newton), at rest. The base must be held. When it fails nothing has moved. */
+/* Equilibrium from where it is (Newton), at rest. The base must be held. */
 BOUGH_API bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanism *full);
-/* One step of backward Euler. When it fails nothing has moved. */
+/* One step of backward Euler. */
 BOUGH_API bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt);
 
 /* ---- blending: one mechanism about several poses ---- */
@@ -325,36 +342,38 @@ typedef struct bough_mechanism_blend_def {
     const bough_mechanism_model_def *model;     /* NULL: the default */
     uint64_t reserved[4];                       /* zeros: room for fields of later versions */
 } bough_mechanism_blend_def;
+/* Power 4, room for 16 points. */
 BOUGH_API bough_mechanism_blend_def bough_default_mechanism_blend_def(void);
 
 typedef struct bough_mechanism_blend bough_mechanism_blend;
-/* With one point, the mechanism's reference pose. The base must be held. The mechanism must outlive it. def may be
- * NULL. */
+/* Makes a blend with one point, the mechanism's reference pose. The base must be held. The mechanism must outlive it.
+ * def may be NULL. */
 BOUGH_API bough_status bough_mechanism_blend_create(bough_context *ctx, const bough_mechanism *mechanism,
                                                     const bough_mechanism_blend_def *def,
                                                     bough_mechanism_blend **blend);
 BOUGH_API void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism_blend *blend);
 /* One more point: poses of all links, at an equilibrium under wrenches at the end effectors (those that a
  * bough_full_mechanism has settled in). wrench (6 an end effector, in the world's axes; may be NULL): these wrenches,
- * of which directions that the mechanism does not allow cannot be found from the springs. States stay usable. When it
- * fails the blend is what it was. */
+ * of which directions that the mechanism does not allow cannot be found from the springs. States stay usable. */
 BOUGH_API bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend,
                                                  const bough_pose *poses, const double *wrench);
 /* The same where motors have gone along: motors (those of the blend's statics): their offsets at that equilibrium. */
 BOUGH_API bough_status bough_mechanism_blend_add_driven(bough_context *ctx, bough_mechanism_blend *blend,
                                                         const bough_pose *poses, const double *motors,
                                                         const double *wrench);
+/* Counts the points, and returns the model about one of them, which belongs to the blend. */
 BOUGH_API int32_t bough_mechanism_blend_count(const bough_mechanism_blend *blend);
 BOUGH_API const bough_mechanism_model *bough_mechanism_blend_model(const bough_mechanism_blend *blend, int32_t point);
 
-/* May be read and written between steps. n = 6 end_effector_count. */
+/* May be read and written between steps. n = 6 end_effector_count. Part of something larger: only
+ * bough_blend_state_create() makes one. */
 typedef struct bough_blend_state {
     double time;
     bough_pose *effectors; /* where the end effectors are, in the base's frame */
     double *phi;           /* n: their twists against the base */
-    double *wrench;        /* n: at the end effectors, in the world's axes; stays */
+    double *wrench;        /* n: at the end effectors, in the world's axes */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
-    double gravity[3];     /* in the world; (0, 0, -9.81) unless it is set */
+    double gravity[3];     /* m/s^2, in the world; 0 unless it is set */
     bough_pose base;       /* where the base is */
     /* Results of the last step, bough_blend_state_settle() or _weigh(): */
     double *weights; /* most_points: of the points, sum 1 */
@@ -367,8 +386,8 @@ typedef struct bough_blend_state {
     double *driven;          /* motor_count: where the motors were */
     double kinetic;          /* J */
     bough_pose *poses;       /* of all links, by bough_blend_state_place() */
-    struct bo_blend_work *work;
 } bough_blend_state;
+/* Makes a state at the first point, at rest, on which nothing acts. The blend must outlive it. */
 BOUGH_API bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                                 bough_blend_state **state);
 BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state);
@@ -376,13 +395,13 @@ BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *
  * may be NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
 BOUGH_API bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend,
                                                bough_blend_state *state, double *holding);
-/* One backward Euler step. When it fails the state is what it was. Allocates nothing. */
+/* One backward Euler step. */
 BOUGH_API bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend,
                                               bough_blend_state *state, double dt);
-/* Equilibrium from where it is, at rest. When it fails the state is what it was. */
+/* Equilibrium from where it is, at rest. */
 BOUGH_API bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
                                                 bough_blend_state *state);
-/* Poses of all links. */
+/* Fills in `poses`, of all links. Cannot fail. */
 BOUGH_API void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_state *state);
 /* elastic: 0 where all springs are at rest; gravity: 0 at the reference pose. Between points both are blended too, so
  * that their sum is only nearly what the forces do. */
@@ -401,10 +420,10 @@ typedef struct bough_mechanism_gap {
     double angle;    /* rad: between the axes of both */
     double error;    /* the larger of the distance in radii of the mechanism and of the angle */
 } bough_mechanism_gap;
-/* At any poses of the links. */
+/* Measures the gap of one joint at any poses of the links. */
 BOUGH_API bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *mechanism, int32_t joint,
                                                         const bough_pose *poses);
-/* The first coordinate of a joint (rad or m) where its links are. */
+/* Returns the first coordinate of a joint (rad or m) where its links are. */
 BOUGH_API double bough_mechanism_joint_value(const bough_mechanism *mechanism, int32_t joint, const bough_pose *poses);
 /* Returns the gap of the joint whose error is largest. A model that is linear about one pose, and a blend between its
  * points, lets joints come apart; the full mechanism does not. */
@@ -433,6 +452,7 @@ typedef struct bough_workspace_def {
     double effector_tolerance;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_workspace_def;
+/* No loads, no path; seed 1. */
 BOUGH_API bough_workspace_def bough_default_workspace_def(void);
 
 typedef struct bough_workspace_report {

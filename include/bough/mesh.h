@@ -19,7 +19,8 @@ extern "C" {
 typedef enum bough_element_type { BOUGH_TRI3, BOUGH_TET4, BOUGH_TET10, BOUGH_HEX8 } bough_element_type;
 enum { BOUGH_MAX_ELEMENT_NODES = 10 };
 
-BOUGH_API const char *bough_element_name(bough_element_type type); /* "tet10" */
+/* Name ("tet10"), nodes and corners of an element. Any thread may ask. */
+BOUGH_API const char *bough_element_name(bough_element_type type);
 BOUGH_API int32_t bough_element_node_count(bough_element_type type);
 BOUGH_API int32_t bough_element_corner_count(bough_element_type type);
 /* Returns the number of faces, which are numbered from 0 in Abaqus' order; 0 for TRI3. */
@@ -257,6 +258,7 @@ typedef struct bough_box_def {
     uint64_t reserved[4];  /* zeros: room for fields of later versions */
 } bough_box_def;
 BOUGH_API bough_box_def bough_default_box_def(void);
+/* Makes the mesh. BOUGH_ERROR_ARGUMENT where a size or a number of cells is out of range. */
 BOUGH_API bough_status bough_mesh_generate_box(bough_context *ctx, const bough_box_def *def, bough_mesh **mesh);
 
 /* A round rod along z from 0 to length: a core square blended into rings ("butterfly"), so that no element degenerates
@@ -273,6 +275,7 @@ typedef struct bough_rod_def {
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_rod_def;
 BOUGH_API bough_rod_def bough_default_rod_def(void);
+/* Makes the mesh. BOUGH_ERROR_ARGUMENT where a size or a number of cells is out of range. */
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
 
 /* Tets of any shape whose distance to the surface is known: negative inside, and changing by no more than the distance
@@ -288,6 +291,8 @@ typedef struct bough_implicit_def {
     uint64_t reserved[4];      /* zeros: room for fields of later versions */
 } bough_implicit_def;
 BOUGH_API bough_implicit_def bough_default_implicit_def(void);
+/* Makes the mesh; the calling thread calls `distance`. BOUGH_ERROR_ARGUMENT where box or cells do not suit the shape.
+ */
 BOUGH_API bough_status bough_mesh_generate_implicit(bough_context *ctx, const bough_implicit_def *def,
                                                     bough_mesh **mesh);
 
@@ -299,6 +304,7 @@ typedef struct bough_embedding {
     int32_t *elements; /* vertex_count */
     double *weights;   /* vertex_count x BOUGH_MAX_ELEMENT_NODES */
 } bough_embedding;
+/* Frees an embedding. Takes NULL. */
 BOUGH_API void bough_embedding_destroy(bough_context *ctx, bough_embedding *embedding);
 
 /* Findings about a surface that was bound to a volume mesh. */

@@ -89,6 +89,7 @@ BOUGH_API bough_line_style bough_default_line_style(void);
 
 typedef struct bough_picture bough_picture;
 
+/* Makes an empty picture; frees one. BOUGH_ERROR_ARGUMENT for sizes and cameras that make no picture. */
 BOUGH_API bough_status bough_picture_create(bough_context *ctx, const bough_picture_def *def, bough_picture **picture);
 BOUGH_API void bough_picture_destroy(bough_context *ctx, bough_picture *picture);
 /* Forgets all surfaces, lines and labels; camera and size stay. For the next frame of an animation. */

@@ -1,4 +1,8 @@
-/* Cooking: from a full-order body to a reduced component. */
+/* Cooking: from a full-order body to a reduced component.
+ *
+ * Ownership and threads: as <bough/base.h> says; what is cooked is only read. Failure: BOUGH_ERROR_ARGUMENT for a def
+ * that makes no sense, BOUGH_CANCELLED by the context's progress callback; no component is made then.
+ */
 #ifndef BOUGH_REDUCE_H
 #define BOUGH_REDUCE_H
 
@@ -103,6 +107,7 @@ typedef struct bough_cook_def {
     uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_cook_def;
 
+/* 20 coordinates and a basis as suits the body, no interfaces, 16 points for wind, 100 for contact, 12 for stress. */
 BOUGH_API bough_cook_def bough_default_cook_def(void);
 
 /* Seconds and peak work of each phase, for benchmarks and cards. */
@@ -118,6 +123,7 @@ typedef enum bough_cook_phase {
     BOUGH_COOK_QUALITY,
     BOUGH_COOK_PHASE_COUNT
 } bough_cook_phase;
+/* Returns the name of a phase, a constant string; "" for what is none. */
 BOUGH_API const char *bough_cook_phase_name(bough_cook_phase phase);
 
 /* Cooks a body into a component, which is the caller's. The supports of the load case (NULL: none) are those of a root;

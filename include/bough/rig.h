@@ -117,7 +117,10 @@ BOUGH_API bough_frame_def bough_default_frame_def(void);
     X(PRISMATIC, "prismatic", 1, "Tz(t)")                                                                     \
     X(UNIVERSAL, "universal", 2, "Rx(t1) Ry(t2)")                                                             \
     X(COMPLIANT, "fixed", 6, "exp(t), t a twist (along; about): a weld that gives way in all six directions") \
-    X(FREE, "free", 6, "T(t1 t2 t3) exp(t4 t5 t6): nothing holds")
+    X(FREE, "free", 6, "T(t1 t2 t3) exp(t4 t5 t6): nothing holds")                                            \
+    X(CYLINDRICAL, "cylindrical", 2, "Tz(t1) Rz(t2)")                                                         \
+    X(PLANAR, "planar", 3, "Tx(t1) Ty(t2) Rz(t3)")                                                            \
+    X(DISTANCE, "distance", 0, "the origins keep the distance that they have at the start; no coordinates")
 
 typedef enum bough_joint_kind {
 #define BOUGH_JOINT_ENUM(kind, name, freedoms, about) BOUGH_JOINT_##kind,
@@ -154,6 +157,18 @@ typedef struct bough_joint_def {
 } bough_joint_def;
 /* A hinge of the world to itself, without springs, limits and friction; limit_stiffness 100. */
 BOUGH_API bough_joint_def bough_default_joint_def(void);
+
+/* ---- motors ---- */
+
+/* Limits of a motor; infinite ones are none. */
+typedef struct bough_motor_limits {
+    double lowest, highest; /* rad, m */
+    double speed;           /* rad/s, m/s */
+    double acceleration;    /* rad/s^2, m/s^2 */
+    double force;           /* N m, N: what a motor gives that holds its coordinate exactly */
+} bough_motor_limits;
+/* None. */
+BOUGH_API bough_motor_limits bough_default_motor_limits(void);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,15 @@
  *     bough_run_advance(ctx, run);
  *     bough_run_destroy(ctx, run);
  *     bough_scene_destroy(ctx, scene);
+ *
+ * Threads: a run belongs to one thread at a time, also where it is const: looking may measure and gather. Runs of one
+ * scene may go on side by side, each with a context of its own.
+ *
+ * Ownership: as <bough/base.h> says. Whatever a function returns by pointer belongs to the run, and lives until the run
+ * is destroyed, or until the next step where the function says so.
+ *
+ * Failure: BOUGH_ERROR_UNSUPPORTED, with the engine's name, for what the engine cannot do; BOUGH_ERROR_ARGUMENT for
+ * numbers, names and vertices that do not exist, and nothing has changed then.
  */
 #ifndef BOUGH_RUN_H
 #define BOUGH_RUN_H
@@ -41,7 +50,7 @@ typedef struct bough_run_def {
                                 * or of each element of a body, one row a frame; the .csv has the time before them, the
                                 * .npy appears as that of the displacements; NULL: none */
     const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
-    const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
+    const char *inputs; /* all that is done to a scene of parts, for bough_tree_log_replay() (<bough/tree.h>); written
                                 * after `every`, when bough_run_advance() returns, however it ends, or the run is
                                 * destroyed; NULL: none */
     const char
@@ -69,22 +78,32 @@ typedef struct bough_run_def {
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_run_def;
 
+/* All as the scene has it, nothing recorded; 10 halvings, 30 frames a second. */
 BOUGH_API bough_run_def bough_default_run_def(void);
 
-/* The scene must outlive the run; it may serve others at the same time, also on other threads. What the def names is
- * opened here and what it shows at the start is recorded; after resuming, rows and frames of a recording that is
- * already there and lies before the checkpoint are kept. */
+/* Makes a run at the start of the scene. The scene must outlive it; it may serve others at the same time, also on other
+ * threads. What the def names is opened here and what it shows at the start is recorded; after resuming, rows and
+ * frames of a recording that is already there and lies before the checkpoint are kept. */
 BOUGH_API bough_status bough_run_create(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
                                         bough_run **run);
+/* Completes the recordings and frees the run; what cannot be written is warned of. Takes NULL. */
 BOUGH_API void bough_run_destroy(bough_context *ctx, bough_run *run);
 
 /* One step of dt. Where it fails it is taken in halves, up to max_halvings times, with a warning; the parts grow again
- * when all goes well. When even the smallest part fails, the state is that of the last part that succeeded. Of a live
- * run progress() of the context may cancel a step that is taken in halves, likewise. */
+ * when all goes well. When even the smallest part fails, the state is that of the last part that succeeded. In a live
+ * run the context's progress callback may also cancel a step that is being halved. */
 BOUGH_API bough_status bough_run_step(bough_context *ctx, bough_run *run);
 /* Steps until the duration is reached or progress() of the context cancels. Recordings are complete and the checkpoint
  * is written when it returns, whatever the status. */
 BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
+
+/* Goes from the equilibrium that the run is in (bough_run_def.settle) to that at another time, with motors as the scene's
+ * curves have them then, and forces as they act then: the quasi-static motion. Values, things and surfaces are then those
+ * there; the account of work is not kept. *snaps (may be NULL): how often the system jumped to another equilibrium on the
+ * way, *last (may be NULL): the last time it did. When it fails, or progress() cancels, the run is in the last
+ * equilibrium on the way. Unsupported without BOUGH_CAN_FOLLOW, or when the run was not settled. */
+BOUGH_API bough_status bough_run_follow(bough_context *ctx, bough_run *run, double time, int32_t *snaps,
+                                        bough_run_snap *last);
 
 /* ---- hands: what is done to a live run between its steps. The work of one that is refused is not begun. ---- */
 
@@ -93,15 +112,16 @@ BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
  * mesh where each is drawn by itself. */
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
+/* The hand lets go; one that holds nothing may do so, too. */
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
 /* An impulse (N s) during the next step, however long that is. */
 BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex,
                                       const double impulse[3]);
-/* Instead of the scene's; NULL: that again. */
+/* From now on this wind blows instead of the scene's; NULL: that again. */
 BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind);
-/* m/s^2: instead of the scene's, from now on. */
+/* From now on this gravity (m/s^2) acts instead of the scene's. */
 BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
-/* s: of the steps from now on. */
+/* From now on steps have this length, s. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
 /* Changes where things hang, or whether they bend, between steps; bough_run_changes() and recordings know of it. All of
  * the changes or, when one of them fails, none. Unsupported without BOUGH_CAN_CHANGE. */
@@ -130,35 +150,40 @@ BOUGH_API bough_status bough_run_spring(bough_context *ctx, const bough_run *run
                                         double *damping);
 /* The state that is stepped, of a live run whose engine steps one of <bough/tree.h>. What the functions above change is
  * to be changed by them, so that the run knows. NULL: another engine, or not live. */
-BOUGH_API bough_state *bough_run_state(bough_run *run);
+BOUGH_API bough_tree_state *bough_run_state(bough_run *run);
 
 /* ---- motors ---- */
 
 /* Counts the motors that somebody may take over: those of the scene, or the first 64 freedoms of joints between parts.
  */
 BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
-/* False: there is none of that number. */
+/* Describes a motor; false: there is none of that number. */
 BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
-/* From the next step on, in the motor's unit; NAN: as the scene has it again. */
+/* Takes a motor over from the next step on, in its unit; NAN: it is the scene's again. */
 BOUGH_API bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset);
 
 /* Moments of a live run in memory, to go back to: the state with all that was done to parts, but not hands, motors that
  * somebody holds, and the time step. They outlive the run, and suit other runs of the same scene with the same engine
  * and integrator; what does not fit is refused, and the run stays where it was. */
 typedef struct bough_moment bough_moment;
+/* Keeps the present moment, which belongs to the caller; and takes a run back to one. */
 BOUGH_API bough_status bough_run_keep(bough_context *ctx, const bough_run *run, bough_moment **moment);
 BOUGH_API bough_status bough_run_return(bough_context *ctx, bough_run *run, const bough_moment *moment);
-BOUGH_API double bough_moment_time(const bough_moment *moment); /* s */
-BOUGH_API size_t bough_moment_size(const bough_moment *moment); /* bytes */
+/* Returns when it was (s), and how large it is (bytes). */
+BOUGH_API double bough_moment_time(const bough_moment *moment);
+BOUGH_API size_t bough_moment_size(const bough_moment *moment);
+/* Frees a moment. Takes NULL. */
 BOUGH_API void bough_moment_destroy(bough_context *ctx, bough_moment *moment);
 
-/* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
- * that was damaged. */
+/* Writes a checkpoint, complete on disk when the name appears; and goes on from one. One of another scene, integrator
+ * or step is refused (BOUGH_ERROR_FORMAT), and so is one that was damaged: the run then stays where it was. Live runs
+ * write none (BOUGH_ERROR_UNSUPPORTED). */
 BOUGH_API bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path);
 BOUGH_API bough_status bough_run_restore(bough_context *ctx, bough_run *run, const char *path);
 
 /* ---- looking ---- */
 
+/* Counts the columns of recordings. */
 BOUGH_API int32_t bough_run_column_count(const bough_run *run);
 /* "time", "elastic", ..., "tip.x": as in the head of the recording. */
 BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column);
@@ -193,12 +218,24 @@ BOUGH_API void bough_run_seams(const bough_run *run, bough_seams *seams);
  * live run. When it exceeds "joint_tolerance" of the scene's engine for the first time, the context is warned. */
 BOUGH_API bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst);
 
+/* Lists the points where things touched in the last step, at most `most`; contacts may be NULL where that is 0. Returns
+ * how many there are; 0 without BOUGH_CAN_CONTACTS. Allocates nothing. */
+BOUGH_API int32_t bough_run_contacts(const bough_run *run, int32_t most, bough_run_contact *contacts);
+
+/* Lists the joints as they are now, at most `most`, with the forces of the last step; joints may be NULL where that is 0.
+ * Returns how many there are; 0 without BOUGH_CAN_JOINTS. Allocates nothing. */
+BOUGH_API int32_t bough_run_joints(const bough_run *run, int32_t most, bough_run_joint *joints);
+
+/* Finds the small vibrations of a live run about its present state, which should be one at rest; the caller sets `most` and
+ * the arrays of *modes. BOUGH_ERROR_UNSUPPORTED without BOUGH_CAN_MODES. */
+BOUGH_API bough_status bough_run_find_modes(bough_context *ctx, bough_run *run, bough_run_modes *modes);
+
 /* Returns the number of things that have a stress: the parts, or the elements of the body; 0: nothing has. */
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
 /* Von Mises' stress (Pa) at each vertex of bough_run_mesh(), to colour it: of parts the field of
- * bough_state_surface_stress(), of a body the mean of the elements around the vertex. Unsupported without
+ * bough_tree_state_surface_stress(), of a body the mean of the elements around the vertex. Unsupported without
  * BOUGH_CAN_STRESS. */
 BOUGH_API bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises);
 
@@ -211,7 +248,7 @@ BOUGH_API bough_status bough_run_deviations(const bough_run *run, float *of_thin
 
 /* The model and the state that are stepped, where they are those of <bough/tree.h>; both belong to the run. False: they
  * are not. */
-BOUGH_API bool bough_run_model(const bough_run *run, const bough_model **model, const bough_state **state);
+BOUGH_API bool bough_run_model(const bough_run *run, const bough_tree_model **model, const bough_tree_state **state);
 
 typedef struct bough_run_report {
     const char *engine;     /* its name */
@@ -235,6 +272,7 @@ typedef struct bough_run_report {
     int32_t internal_modes;                               /* of a reduced model; else 0 */
     double frequency_error; /* of a reduced model's lowest frequency against the whole one's; NAN: not known */
 } bough_run_report;
+/* Fills in the report of the run as it is now. Cannot fail. */
 BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
 
 #ifdef __cplusplus

@@ -1,4 +1,10 @@
-/* Things described in JSON files. */
+/* Things described in JSON and URDF files.
+ *
+ * Ownership: as <bough/base.h> says. Threads: a scene and a cook job are constant once they were read; any number of
+ * threads may use one, each with a context of its own. A cook plan belongs to one thread at a time. Failure:
+ * BOUGH_ERROR_FILE where a file cannot be read, BOUGH_ERROR_FORMAT where what it says is wrong, each with one sentence
+ * "file: place: reason"; nothing was made then.
+ */
 #ifndef BOUGH_SCENE_H
 #define BOUGH_SCENE_H
 
@@ -29,7 +35,7 @@ BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bou
 typedef struct bough_scene bough_scene;
 
 /* Reads a scene file; docs/scene-format.md has the keys. A file whose name ends in .urdf is a scene of that mechanism
- * alone, under its weight. */
+ * alone, under its weight; one that ends in .xml or .mjcf (MJCF) that of a multibody system. */
 BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
 BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
 
@@ -61,13 +67,18 @@ typedef struct bough_scene_info {
 /* Cooks nothing and cannot fail. Any number of threads may describe one scene, each with a context of its own, whose
  * message it may leave changed. */
 BOUGH_API void bough_scene_describe(bough_context *ctx, const bough_scene *scene, bough_scene_info *info);
+/* Writes the scene of a robot with all its bodies, parts and joints in it, to be edited: path is a URDF or MJCF file, or
+ * a multibody scene with a "robot". Files that the robot names are named from the folder of `path`, where `output`
+ * should be too. Fails as bough_scene_load() does, and where the file cannot be written. */
+BOUGH_API bough_status bough_robot_write(bough_context *ctx, const char *path, const char *output);
+
 /* The subject of a file, by its first keys: enough to choose what to do with it. */
 typedef struct bough_file_info {
     const char *kind; /* of the scene that it would be: "body", "parts" or "mechanism"; a constant */
     bool complete;    /* it has a version and things of that kind, and nothing that only components have */
     bool runs;        /* it says something about running: "time", "engine", "curves", "initial" or "probes" */
 } bough_file_info;
-/* False: the file cannot be read, or is neither JSON nor URDF. Nothing else of it is checked. Leaves the message of the
+/* False: the file cannot be read, or is neither JSON nor URDF nor MJCF. Nothing else of it is checked. Leaves the message of the
  * context as it is. */
 BOUGH_API bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info);
 /* Names of all engines there are, from number 0; NULL: there are no more. */
@@ -76,13 +87,13 @@ BOUGH_API const char *bough_engine_name(int32_t number);
  * scene; NULL for a scene of parts. */
 BOUGH_API const bough_body *bough_scene_body(const bough_scene *scene);
 BOUGH_API const bough_load_case *bough_scene_load_case(const bough_scene *scene);
-/* Belongs to the scene; NULL: it is not a scene of a mechanism, or of bodies only. */
+/* Returns the scene's mechanism, which belongs to it; NULL: it is not a scene of a mechanism, or of bodies only. */
 BOUGH_API const bough_mechanism *bough_scene_mechanism(const bough_scene *scene);
-/* The name of an end effector of that mechanism's description. */
+/* Returns the name of an end effector of that mechanism's description. */
 BOUGH_API const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector);
-/* The model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the folder
- * SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
-BOUGH_API bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_model **model);
+/* Makes the model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the
+ * folder SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
+BOUGH_API bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_tree_model **model);
 
 /* A body and how to cook it: what a component file describes, with everything that it points to. */
 typedef struct bough_cook_job bough_cook_job;
@@ -94,9 +105,9 @@ typedef struct bough_cook_job bough_cook_job;
 BOUGH_API bough_status bough_cook_job_load(bough_context *ctx, const char *path, const char *changes,
                                            bough_cook_job **job);
 BOUGH_API void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job);
-/* The file's "name", or else the name of the file without folder and extension. */
+/* Returns the file's "name", or else the name of the file without folder and extension. */
 BOUGH_API const char *bough_cook_job_name(const bough_cook_job *job);
-/* All three belong to the job. */
+/* Body, supports and cook def of the job. All three belong to it. */
 BOUGH_API const bough_body *bough_cook_job_body(const bough_cook_job *job);
 BOUGH_API const bough_load_case *bough_cook_job_load_case(const bough_cook_job *job);
 BOUGH_API const bough_cook_def *bough_cook_job_def(const bough_cook_job *job);
@@ -132,8 +143,9 @@ BOUGH_API bough_status bough_cook_plan_load(bough_context *ctx, const char *path
 BOUGH_API void bough_cook_plan_destroy(bough_context *ctx, bough_cook_plan *plan);
 /* Returns the folder of a scene's components; NULL when the plan is not for a scene. */
 BOUGH_API const char *bough_cook_plan_folder(const bough_cook_plan *plan);
+/* Counts the components. */
 BOUGH_API int32_t bough_cook_plan_count(const bough_cook_plan *plan);
-/* Belongs to the plan. */
+/* Returns an item, which belongs to the plan. */
 BOUGH_API const bough_cook_item *bough_cook_plan_item(const bough_cook_plan *plan, int32_t index);
 
 /* The cost to a scene of parts of interfaces that are treated as rigid, predicted from how the interfaces deform on
@@ -217,13 +229,15 @@ typedef struct bough_urdf_def {
     const char *const *end_effectors;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_urdf_def;
+/* The side file beside the robot's, its end effectors. */
 BOUGH_API bough_urdf_def bough_default_urdf_def(void);
 
-/* def may be NULL. Everything is checked; what is wrong is one sentence "file:line:column: reason". */
+/* Reads a robot. def may be NULL. Everything is checked; what is wrong is one sentence "file:line:column: reason". */
 BOUGH_API bough_status bough_mechanism_load_urdf(bough_context *ctx, const char *path, const bough_urdf_def *def,
                                                  bough_urdf **urdf);
+/* Frees all of it, its mechanism too. Takes NULL. */
 BOUGH_API void bough_urdf_destroy(bough_context *ctx, bough_urdf *urdf);
-/* The <link> of this name; -1: there is none. */
+/* Returns the <link> of this name; -1: there is none. */
 BOUGH_API int32_t bough_urdf_find(const bough_urdf *urdf, const char *name);
 
 #ifdef __cplusplus

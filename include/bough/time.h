@@ -1,4 +1,8 @@
-/* The time integrators. */
+/* The time integrators: which there are, and their settings.
+ *
+ * Strings and descriptions are constants of the library. Functions have no state: any number of threads may call them,
+ * each with a context of its own. Failure: as <bough/base.h> says.
+ */
 #ifndef BOUGH_TIME_H
 #define BOUGH_TIME_H
 
@@ -21,8 +25,9 @@ typedef struct bough_integrator_info {
     const char *needs;      /* "", "rho", "alpha", "beta, gamma": which parameters of the def it reads */
 } bough_integrator_info;
 
+/* Counts the methods. */
 BOUGH_API int32_t bough_integrator_count(void);
-/* index 0 .. count-1 */
+/* Returns the description of a method, 0 .. count-1; NULL: there is none of that number. */
 BOUGH_API const bough_integrator_info *bough_integrator_describe(int32_t index);
 
 typedef struct bough_integrator_def {
@@ -42,8 +47,9 @@ typedef struct bough_integrator_def {
 /* "tr-bdf2", rho 0.8, alpha -0.05, beta 1/4, gamma 1/2 */
 BOUGH_API bough_integrator_def bough_default_integrator_def(void);
 
-/* Numerical damping d/w = -2 ln(rho) / (h w) of a method on an undamped oscillator, where rho is the spectral radius of
- * its step, measured by stepping. 0: energy is kept; negative: unstable. */
+/* Finds the numerical damping d/w = -2 ln(rho) / (h w) of a method on an undamped oscillator, where rho is the spectral
+ * radius of its step, measured by stepping. 0: energy is kept; negative: unstable. BOUGH_ERROR_ARGUMENT for a method
+ * that does not exist. */
 BOUGH_API bough_status bough_integrator_damping(bough_context *ctx, const bough_integrator_def *def, double hw,
                                                 double *damping);
 

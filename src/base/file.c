@@ -245,8 +245,11 @@ void bo_sync_folder_of(const char *path) {
 static bough_status open_output(bough_context *ctx, const char *path, bool clean, bo_output *output) {
     *output = (bo_output){0};
     struct stat info;
-    bool direct = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    if (direct && S_ISDIR(info.st_mode))
+    /* Names of devices stay what they are, also where they lead to files: /dev/stdout would be renamed away. */
+    const bool device =
+        (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) || strncmp(path, "/proc/", 6) == 0;
+    const bool direct = device || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is a folder, so no file of that name can be written", path);
     output->path = bo_strdup(ctx, path);
     if (!output->path)

@@ -152,3 +152,49 @@ bool bough_component_evaluate(const bough_component *component, const double *q,
         *energy = 0;
     return true;
 }
+
+/* dF = sum_l v_l G_l, product_l = sum w (C dF) : G_l */
+BO_MULTIVERSION static bool multiply_cubature(const bough_component *c, const double *q, const double *v,
+                                              double *gradient, double *product) {
+    const bough_material_points *points = &c->cubature;
+    const int32_t r = c->r;
+    bo_elastic elastic = {0};
+    memset(gradient, 0, sizeof *gradient * (size_t)r);
+    memset(product, 0, sizeof *product * (size_t)r);
+    for (int32_t i = 0; i < points->count; i++) {
+        const double *G = points->gradient + 9 * (size_t)r * (size_t)i, weight = points->weight[i];
+        if (i == 0 || points->material[i] != points->material[i - 1])
+            elastic = bo_elastic_of(&c->materials[points->material[i]]);
+        bo_mat3 F, P;
+        double psi, C[81], dF[9];
+        for (int k = 0; k < 9; k++) {
+            F.m[k] = (k % 4 == 0) + dot(r, G + r * k, q);
+            dF[k] = dot(r, G + r * k, v);
+        }
+        if (!bo_elastic_eval(&elastic, &F, &psi, &P, C))
+            return false;
+        for (int k = 0; k < 9; k++) {
+            add_scaled(r, gradient, weight * P.m[k], G + r * k);
+            add_scaled(r, product, weight * dot(9, C + 9 * k, dF), G + r * k);
+        }
+    }
+    return true;
+}
+
+bool bough_component_product(const bough_component *component, const double *q, const double *v, double *scratch,
+                             double *gradient, double *product) {
+    switch (component->elastic) {
+    case BOUGH_REDUCED_POLYNOMIAL:
+        bo_quartic_product(component->r, component->quartic, q, v, scratch, gradient, product);
+        break;
+    case BOUGH_REDUCED_CUBATURE:
+        return multiply_cubature(component, q, v, gradient, product);
+    case BOUGH_REDUCED_LINEAR:
+        evaluate_linear(component, q, scratch, NULL, gradient, NULL);
+        evaluate_linear(component, v, scratch, NULL, product, NULL);
+        break;
+    case BOUGH_REDUCED_RIGID:
+        break;
+    }
+    return true;
+}

@@ -10,7 +10,11 @@
  *   H = G + G^T,   G_ab = D_ab + Q_ab + (row a of Y)_b,   Y_x = (E_x + E_x^T) x   (E_x as a lower triangle)
  *
  * which costs three multiply-adds a coefficient. By Euler's theorem H x = 3 dE/dx and x . dE/dx = 4 E. Without the
- * Hessian two multiply-adds are enough: dE/dx = (T + T^T) x with T = D + Q; for the energy alone one: E = x . D x. */
+ * Hessian two multiply-adds are enough: dE/dx = (T + T^T) x with T = D + Q; for the energy alone one: E = x . D x.
+ *
+ * The product of the Hessian with a vector v is the derivative of the gradient along v, (T' + T'^T) x + (T + T^T) v,
+ * where T' has s' = x v^T + v x^T in place of s = x x^T: four multiply-adds a coefficient, but nothing of the size of
+ * all E_x is written and read. */
 #include "component/polynomial.h"
 
 #include "base/simd.h"
@@ -60,16 +64,33 @@ typedef struct work {
     double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
     /* rows (a, 0) of t */
     const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
+    /* v, s', T' and Q', and two products with x or v, like those above: for the product of the Hessian with v */
+    double *v, *s_along, *T_along, *Q_along, *first, *second;
 } work;
 
 static size_t vector_space(int32_t count) {
     return (size_t)padded(count) + W;
 }
 
+/* The product needs no E_x, and has their place. */
+static size_t along_space(int32_t r) {
+    return 3 * vector_space(r + 1) + 2 * vector_space(triangle(r)) + (size_t)triangle_blocks(r) + W;
+}
+
+static size_t max_size(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 size_t bo_quartic_scratch(int32_t r) {
     int32_t n = r + 1;
     return vector_space(n) + 2 * vector_space(triangle(r)) + (size_t)triangle_blocks(r) + W +
-           (size_t)n * (size_t)padded(n) + all_triangles(n) + 2 * W;
+           (size_t)n * (size_t)padded(n) + max_size(all_triangles(n), along_space(r)) + 2 * W;
+}
+
+static void fill_vector(const work *w, double constant, const double *values, double *to) {
+    to[0] = constant;
+    memcpy(to + 1, values, (size_t)(w->n - 1) * sizeof *to);
+    memset(to + w->n, 0, (size_t)(w->np + W - w->n) * sizeof *to);
 }
 
 static void make_work(int32_t r, const double *t, const double *q, double *scratch, work *w) {
@@ -85,11 +106,17 @@ static void make_work(int32_t r, const double *t, const double *q, double *scrat
         w->Ex[a] = next;
         w->ta[a] = t + bo_quartic_row(a, 0);
     }
-    w->x[0] = 1;
-    for (int32_t l = 0; l < r; l++)
-        w->x[l + 1] = q[l];
-    for (int32_t l = w->n; l < w->np + W; l++)
-        w->x[l] = 0;
+    fill_vector(w, 1, q, w->x);
+}
+
+static void make_work_along(int32_t r, const double *v, work *w) {
+    w->v = w->Ex[0];
+    w->s_along = w->v + vector_space(w->n);
+    w->T_along = w->s_along + vector_space(triangle(r));
+    w->Q_along = w->T_along + vector_space(triangle(r));
+    w->first = w->Q_along + triangle_blocks(r) + W;
+    w->second = w->first + vector_space(w->n);
+    fill_vector(w, 0, v, w->v);
 }
 
 /* s. Rows are written in whole vectors; the next row overwrites what is too much. */
@@ -101,12 +128,21 @@ BO_INLINE void make_products(const work *w) {
     VEC(row) = (vec){0}; /* read together with the last products */
 }
 
+/* s' = x v^T + v x^T, which has both entries of a pair and twice those of the diagonal, as the derivative of s has. */
+BO_INLINE void make_products_along(const work *w) {
+    double *row = w->s_along;
+    for (int32_t c = 0; c < w->n; row += ++c)
+        for (int32_t d = 0; d <= c; d += W)
+            VEC(row + d) = w->x[c] * LOAD(w->v + d) + w->v[c] * LOAD(w->x + d);
+    VEC(row) = (vec){0};
+}
+
 BO_INLINE double sum_of(const vec *v) {
     return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
 }
 
-/* The outputs that are wanted decide what is gathered beside D: nothing, Q, or all E_x. */
-typedef enum wanted { ENERGY, GRADIENT, HESSIAN } wanted;
+/* The outputs that are wanted decide what is gathered beside D: nothing, Q, Q with D' and Q', or all E_x. */
+typedef enum wanted { ENERGY, GRADIENT, PRODUCT, HESSIAN } wanted;
 
 /* Up to W rows (a, b) of t with the same b, and the factors that they are multiplied with. */
 typedef struct rows {
@@ -114,35 +150,48 @@ typedef struct rows {
     double *Ea[W], *B; /* E_a, and E_b or Q */
     vec xa[W], xb;     /* what t is multiplied with on its way to B and to E_a */
     vec D[W];
+    double *B_along; /* Q' */
+    vec xa_along[W], D_along[W];
 } rows;
 
 /* One vector, at i: D_a += t s, B += xa t, E_a += xb t. The first row of a `diagonal` group is (b, b), where B is E_a.
  * Where the rows end, `keep` masks. `fresh`: of E_a and E_b nothing is there yet. */
 BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, const int count, const mask *keep,
-                    const double *s, size_t i, rows *g) {
+                    const work *w, size_t i, rows *g) {
+    vec along = want == PRODUCT ? LOAD(g->B_along + i) : (vec){0};
     vec sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (vec){0} : LOAD(g->B + i);
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
         vec t = LOAD(g->t[k] + i);
         if (keep)
             t = (vec)((mask)t & *keep);
-        g->D[k] += t * LOAD(s + i);
+        g->D[k] += t * LOAD(w->s + i);
         if (want != ENERGY)
             sum += g->xa[k] * t;
+        if (want == PRODUCT) {
+            g->D_along[k] += t * LOAD(w->s_along + i);
+            along += g->xa_along[k] * t;
+        }
         if (want == HESSIAN && !(diagonal && k == 0))
             VEC(g->Ea[k] + i) = fresh ? g->xb * t : LOAD(g->Ea[k] + i) + g->xb * t;
     }
     if (want != ENERGY)
         VEC(g->B + i) = sum;
+    if (want == PRODUCT)
+        VEC(g->B_along + i) = along;
 }
 
 /* The same for the end of the last row of all, behind which nothing may be read. B is E_b for the Hessian. */
-BO_INLINE void add_end(const wanted want, const bool fresh, const double *t, size_t i, size_t length, const double *s,
+BO_INLINE void add_end(const wanted want, const bool fresh, const double *t, size_t i, size_t length, const work *w,
                        rows *g) {
     double rest[W] = {0};
     for (size_t k = 0; k < length - i; k++)
         rest[k] = t[i + k];
-    g->D[0] += LOAD(rest) * LOAD(s + i);
+    g->D[0] += LOAD(rest) * LOAD(w->s + i);
+    if (want == PRODUCT)
+        g->D_along[0] += LOAD(rest) * LOAD(w->s_along + i);
+    if (want == PRODUCT && i < length)
+        VEC(g->B_along + i) += g->xa_along[0] * LOAD(rest);
     if (want == HESSIAN && fresh && i < length)
         VEC(g->B + i) = g->xa[0] * LOAD(rest);
     else if (want != ENERGY && i < length)
@@ -152,10 +201,10 @@ BO_INLINE void add_end(const wanted want, const bool fresh, const double *t, siz
 /* Rows (a, b) .. (a + count - 1, b). Behind each of them there is another one, so that it may be read in whole vectors,
  * but behind the last. */
 BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count, const work *w, int32_t a, int32_t b) {
-    const double *x = w->x, *s = w->s;
+    const double *x = w->x;
     const size_t before = (size_t)b * (size_t)(b + 1) * (size_t)(b + 2) / 6;
     const size_t length = (size_t)triangle(b), full = length & ~(size_t)(W - 1);
-    rows g = {.B = want == HESSIAN ? w->Ex[b] : w->Q, .xb = (vec){0} + x[b]};
+    rows g = {.B = want == HESSIAN ? w->Ex[b] : w->Q, .xb = (vec){0} + x[b], .B_along = w->Q_along};
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
         double twice = diagonal && k == 0 ? 2 : 1;
@@ -163,29 +212,40 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
         g.Ea[k] = w->Ex[a + k];
         g.xa[k] = (vec){0} + (want == HESSIAN ? twice : x[b]) * x[a + k];
         g.D[k] = (vec){0};
+        if (want == PRODUCT) {
+            g.xa_along[k] = (vec){0} + (x[b] * w->v[a + k] + w->v[b] * x[a + k]);
+            g.D_along[k] = (vec){0};
+        }
     }
     /* E_a and E_b have been written as far as the rows of b - 1 reach, in whole vectors; what lies behind is fresh */
     const size_t known = want == HESSIAN ? (size_t)padded(triangle(b - 1)) : full, old = known < full ? known : full;
     for (size_t i = 0; i < old; i += W)
-        step(want, diagonal, false, count, NULL, s, i, &g);
+        step(want, diagonal, false, count, NULL, w, i, &g);
     for (size_t i = old; i < full; i += W)
-        step(want, diagonal, true, count, NULL, s, i, &g);
+        step(want, diagonal, true, count, NULL, w, i, &g);
     if (diagonal && count == 1)
-        add_end(want, full >= known, g.t[0], full, length, s, &g);
+        add_end(want, full >= known, g.t[0], full, length, w, &g);
     else if (full < length && full < known)
-        step(want, diagonal, false, count, &first_of[length - full], s, full, &g);
+        step(want, diagonal, false, count, &first_of[length - full], w, full, &g);
     else if (full < length)
-        step(want, diagonal, true, count, &first_of[length - full], s, full, &g);
+        step(want, diagonal, true, count, &first_of[length - full], w, full, &g);
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
         w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
+#pragma GCC unroll 4
+    for (int k = 0; k < count && want == PRODUCT; k++)
+        w->T_along[triangle(a + k - 1) + b] = sum_of(&g.D_along[k]);
 }
 
 /* Computes D into T, and the other outputs that are wanted. */
 BO_INLINE void add_all_rows(const wanted want, const work *w) {
     make_products(w);
-    if (want == GRADIENT)
+    if (want == PRODUCT)
+        make_products_along(w);
+    if (want == GRADIENT || want == PRODUCT)
         memset(w->Q, 0, sizeof *w->Q * (size_t)triangle_blocks(w->n - 1));
+    if (want == PRODUCT)
+        memset(w->Q_along, 0, sizeof *w->Q * (size_t)triangle_blocks(w->n - 1));
     for (int32_t b = 0; b < w->n; b++) {
         const int32_t first = (w->n - b - 1) % W + 1;
         if (first == 4)
@@ -206,11 +266,9 @@ BO_INLINE void add_sums(const vec v[W], double *to) {
     VEC(to) += (vec){sum_of(&v[0]), sum_of(&v[1]), sum_of(&v[2]), sum_of(&v[3])};
 }
 
-/* Y_x = (E_x + E_x^T) x in blocks of W rows of E_x; rows that are not there, and what lies behind the diagonal, are
+/* Y = (E_x + E_x^T) X in blocks of W rows of E_x; rows that are not there, and what lies behind the diagonal, are
  * masked. */
-BO_INLINE void add_mixed(const work *w, int32_t x, const double *Ex) {
-    double *Y = w->Y + (size_t)w->np * (size_t)x;
-    const double *X = w->x;
+BO_INLINE void add_mixed(const work *w, int32_t x, const double *Ex, const double *X, double *Y) {
     const vec zero = {0};
     for (int32_t i = 0; i < w->np; i += W)
         VEC(Y + i) = zero;
@@ -308,7 +366,7 @@ BO_MULTIVERSION static double with_hessian(const work *w, double *gradient, doub
             VEC(w->Ex[x] + i) = (vec){0};
     add_all_rows(HESSIAN, w);
     for (int32_t x = 0; x < w->n; x++)
-        add_mixed(w, x, w->Ex[x]);
+        add_mixed(w, x, w->Ex[x], w->x, w->Y + (size_t)w->np * (size_t)x);
     add_triangles(w);
     return finish_hessian(w, gradient, hessian);
 }
@@ -319,14 +377,30 @@ BO_MULTIVERSION static double with_gradient(const work *w, double *gradient) {
     add_all_rows(GRADIENT, w);
     for (int32_t i = 0; i < triangle(r); i += W)
         VEC(w->T + i) += LOAD(w->Q + i);
-    add_mixed(w, r, w->T);
-    const double *g = w->Y + (size_t)w->np * (size_t)r;
+    add_mixed(w, r, w->T, w->x, w->Y);
+    const double *g = w->Y;
     double energy = 0;
     for (int32_t a = 0; a < w->n; a++)
         energy += w->x[a] * g[a];
     for (int32_t l = 0; l < r; l++)
         gradient[l] = g[l + 1];
     return energy / 4;
+}
+
+BO_MULTIVERSION static void with_product(const work *w, double *gradient, double *product) {
+    const int32_t r = w->n - 1;
+    add_all_rows(PRODUCT, w);
+    for (int32_t i = 0; i < triangle(r); i += W) {
+        VEC(w->T + i) += LOAD(w->Q + i);
+        VEC(w->T_along + i) += LOAD(w->Q_along + i);
+    }
+    add_mixed(w, r, w->T, w->x, w->Y);
+    add_mixed(w, r, w->T, w->v, w->first);
+    add_mixed(w, r, w->T_along, w->x, w->second);
+    for (int32_t l = 0; l < r; l++) {
+        gradient[l] = w->Y[l + 1];
+        product[l] = w->first[l + 1] + w->second[l + 1];
+    }
 }
 
 BO_MULTIVERSION static double energy_only(const work *w) {
@@ -350,4 +424,12 @@ void bo_quartic_evaluate(int32_t r, const double *t, const double *q, double *sc
         E = energy_only(&w);
     if (energy)
         *energy = E;
+}
+
+void bo_quartic_product(int32_t r, const double *t, const double *q, const double *v, double *scratch, double *gradient,
+                        double *product) {
+    work w;
+    make_work(r, t, q, scratch, &w);
+    make_work_along(r, v, &w);
+    with_product(&w, gradient, product);
 }

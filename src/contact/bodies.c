@@ -98,7 +98,7 @@ bool bo_bodies_move(bough_contact_world *world, double dt) {
         const turn t = turn_by(body, bo_add(body->momentum, bo_load3(body->impulse + 3)), dt);
         const bo_se3 g = bo_pose(&now->pose);
         const bo_mat3 R = bo_mat_mul(g.R, t.R);
-        body->next = *now;
+        body->next = (bough_rigid_body){0}; /* what pushed it is gone */
         body->next.pose = bo_put_pose(
             (bo_se3){bo_quat_to_matrix(bo_quat_from_matrix(R)) /* products drift */, bo_mul_add(g.t, dt, v)});
         bo_store3(body->next.velocity, v);

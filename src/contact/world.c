@@ -282,7 +282,6 @@ static bough_status fill(bough_context *ctx, const bough_contact_world_def *def,
     w->def = *def;
     w->def.obstacles = NULL, w->def.bodies = NULL, w->def.actors = NULL;
     world->body_count = def->body_count;
-    world->gravity[2] = -9.81;
     BO_TRY(allocate(ctx, def, c, world));
     BO_TRY(add_actors(ctx, w, def));
     BO_TRY(add_bodies(ctx, world, def));

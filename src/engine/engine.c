@@ -4,9 +4,9 @@
 #include <string.h>
 
 const char *bough_capability_name(int32_t number) {
-    static const char *const names[] = {"pull",       "gravity", "wind",      "change",   "paint",
-                                        "motors",     "stress",  "deviation", "coupling", "continuity",
-                                        "integrator", "inputs",  "gaps"};
+    static const char *const names[] = {"pull",   "gravity",   "wind",     "change",     "paint",      "motors",
+                                        "stress", "deviation", "coupling", "continuity", "integrator", "inputs",
+                                        "gaps",   "contacts",  "follow",   "joints",     "modes"};
     return number >= 0 && (size_t)number < sizeof names / sizeof *names ? names[number] : NULL;
 }
 
@@ -38,8 +38,11 @@ bough_status bo_engine_name_columns(bough_context *ctx, bo_engine *engine, int32
     static const char *const stress[] = {".von_mises", ".s1", ".s2", ".s3"};
     static const char *const touch[] = {".fx", ".fy", ".fz"};
     static const char *const joint[] = {".value", ".gap", ".tilt"};
+    static const char *const wrench[] = {".fx", ".fy", ".fz", ".tx", ".ty", ".tz"};
+    static const char *const motor[] = {".value", ".rate", ".effort"};
     static const char *const *const suffixes[] = {
-        [BO_PROBE_MOTION] = motion, [BO_PROBE_STRESS] = stress, [BO_PROBE_TOUCH] = touch, [BO_PROBE_JOINT] = joint};
+        [BO_PROBE_MOTION] = motion, [BO_PROBE_STRESS] = stress, [BO_PROBE_TOUCH] = touch,
+        [BO_PROBE_JOINT] = joint,   [BO_PROBE_WRENCH] = wrench, [BO_PROBE_MOTOR] = motor};
     engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)count);
     if (!engine->columns)
         return BOUGH_ERROR_MEMORY;

@@ -10,8 +10,8 @@
 #include <bough/time.h>
 
 struct bough_mesh;
-struct bough_model;
-struct bough_state;
+struct bough_tree_model;
+struct bough_tree_state;
 
 /* ---- hands: what a host does to a live run; the run owns them, the engine reads them in each step ---- */
 
@@ -111,8 +111,8 @@ typedef struct bo_engine_kind {
     const bough_run_change *(*changes)(const void *data, int32_t *count);
     /* BOUGH_CAN_PAINT: of the thing, or of all that have its look. */
     bough_status (*paint)(void *data, bo_paint what, int32_t thing, bool siblings, double value);
-    /* BOUGH_CAN_COUPLING, _CONTINUITY, _INTEGRATOR: chooses another by its name, in any case of letters, or fails with a
-     * sentence and leaves what was. */
+    /* BOUGH_CAN_COUPLING, _CONTINUITY, _INTEGRATOR: chooses another by its name, in any case of letters, or fails with
+     * a sentence and leaves what was. */
     bough_status (*choose)(void *data, bo_word what, const char *name);
     /* BOUGH_CAN_STRESS: largest von Mises' stress of each of stress_count, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);
@@ -122,6 +122,15 @@ typedef struct bo_engine_kind {
     void (*deviations)(void *data, float *of_things);
     /* BOUGH_CAN_GAPS: how far joints are apart; false: there are none. */
     bool (*joint_gap)(void *data, bough_run_gap *now, bough_run_gap *worst);
+    /* BOUGH_CAN_FOLLOW: goes from the equilibrium that it is in to that at time t. *snaps: how often it jumped on the
+     * way; *last: the last of them. When it fails it is in one on the way. */
+    bough_status (*follow)(void *data, double t, int32_t *snaps, bough_run_snap *last);
+    /* BOUGH_CAN_CONTACTS: lists the contacts of the last step, at most so many; returns how many there are. */
+    int32_t (*contacts)(const void *data, int32_t most, bough_run_contact *contacts);
+    /* BOUGH_CAN_JOINTS: lists the joints as they are now, at most so many; returns how many there are. */
+    int32_t (*joints)(const void *data, int32_t most, bough_run_joint *joints);
+    /* BOUGH_CAN_MODES: fills what was found. Things have been gathered if there are shapes. */
+    bough_status (*modes)(void *data, bough_run_modes *modes);
     /* BOUGH_CAN_INPUTS: begins to record to a file all that is done; saves it so far; ends (kept: saves it first). */
     bough_status (*start_inputs)(void *data, const char *path);
     bough_status (*flush_inputs)(void *data);
@@ -129,7 +138,7 @@ typedef struct bo_engine_kind {
     /* NULL: there is nothing to tell. */
     void (*report)(const void *data, bo_engine_report *report);
     /* The model and the state that are stepped, where they are those of <bough/tree.h>; NULL: they are not. */
-    const struct bough_model *(*model)(const void *data, struct bough_state **state);
+    const struct bough_tree_model *(*model)(const void *data, struct bough_tree_state **state);
 } bo_engine_kind;
 
 /* An engine that was made. Zero bytes: none. */

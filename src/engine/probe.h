@@ -9,7 +9,9 @@ typedef enum bo_probe_kind {
     BO_PROBE_MOTION, /* position, displacement, velocity of a point */
     BO_PROBE_STRESS, /* von Mises, principal values */
     BO_PROBE_TOUCH,  /* force on an end effector */
-    BO_PROBE_JOINT   /* first coordinate, and how far its sides are apart: distance, angle */
+    BO_PROBE_JOINT,  /* a coordinate, and how far its sides are apart: distance, angle */
+    BO_PROBE_WRENCH, /* force and torque that a joint exerts on its child */
+    BO_PROBE_MOTOR   /* the coordinate that it drives, its rate, and the force or torque that it gives */
 } bo_probe_kind;
 
 /* A point of a link or free body. */
@@ -36,10 +38,15 @@ typedef struct bo_probe {
     /* ---- on a mechanism ---- */
     bo_spot spot;
     int32_t end_effector, joint;
+    /* ---- on joints and motors of a multibody system ---- */
+    int32_t freedom, motor;
 } bo_probe;
 
 static inline int bo_probe_columns(const bo_probe *probe) {
-    return probe->kind == BO_PROBE_MOTION ? 9 : probe->kind == BO_PROBE_STRESS ? 4 : 3;
+    return probe->kind == BO_PROBE_MOTION   ? 9
+           : probe->kind == BO_PROBE_STRESS ? 4
+           : probe->kind == BO_PROBE_WRENCH ? 6
+                                            : 3;
 }
 
 #endif

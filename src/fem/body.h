@@ -101,6 +101,9 @@ double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_prope
 bough_status bo_body_element_stress(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
                                     double stress[6]);
 
+/* The same; false when it is inverted. */
+bool bo_body_try_stress(const bough_body *body, int32_t element, const double *u, double stress[6]);
+
 /* m^3 */
 double bo_body_volume(const bough_body *body);
 

@@ -7,7 +7,7 @@
 
 /* sigma = P F^T / J at the mean of F over the element: one state of deformation stands for it, that of a brick's
  * middle. docs/theory/elements.md, "Stress". */
-static bool element_stress(const bough_body *body, int32_t element, const double *u, double sigma[6]) {
+bool bo_body_try_stress(const bough_body *body, int32_t element, const double *u, double sigma[6]) {
     const bo_rule *rule = body->rule;
     const int32_t *nodes = bo_mesh_nodes(body->mesh, element);
     const bo_point_geometry *g = body->geometry + (size_t)rule->point_count * (size_t)element;
@@ -30,7 +30,7 @@ static bough_status fail_inverted(bough_context *ctx, int32_t element) {
 
 bough_status bo_body_element_stress(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
                                     double stress[6]) {
-    return element_stress(body, element, u, stress) ? BOUGH_OK : fail_inverted(ctx, element);
+    return bo_body_try_stress(body, element, u, stress) ? BOUGH_OK : fail_inverted(ctx, element);
 }
 
 bough_status bough_body_stress(bough_context *ctx, const bough_body *body, const double *u, double *stress,

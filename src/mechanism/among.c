@@ -17,37 +17,29 @@ typedef struct {
 
 /* ---- where places are ---- */
 
-/* By a free base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
-static void move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_touch_place *place) {
-    const bo_vec3 r = bo_sub(place->pose.t, base.t);
-    for (int k = 0; k < base_size; k++) {
-        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
-        bo_put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
-    }
-}
-
 /* A link is at H = H_base H_base,rest^-1 (exp(t) R, p + J t): with t in axes that were the world's at rest, by z it
  * moves by exp(t) Jr(t) of its maps. The base moves along. */
 static void place_link(const reduced *r, bo_touch_place *place) {
     const bough_mechanism_model *model = r->model;
     const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, link = place->def.index;
-    const double *z = r->state->work->z + b;
+    const double *z = bo_mechanism_work_of(r->state)->z + b;
     const bo_se3 rest = bo_pose(&model->rest[link]), base = bo_pose(&r->state->base),
                  moved = bo_se3_mul(base, bo_se3_inverse(bo_pose(&model->rest[model->base])));
-    bo_twist t = bo_lanes_twist(model->lanes, link, 0);
+    bo_twist t = bo_lanes_twist(bo_mechanism_lanes_of(model), link, 0);
     for (int32_t k = 0; k < model->rank; k++)
-        t = bo_twist_mul_add(t, z[k], bo_lanes_twist(model->lanes, link, 1 + k));
+        t = bo_twist_mul_add(t, z[k], bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + k));
     for (int32_t k = 0; k < model->motor_count; k++)
-        t = bo_twist_mul_add(t, r->state->motors[k], bo_lanes_twist(model->lanes, link, 1 + model->rank + k));
+        t = bo_twist_mul_add(t, r->state->motors[k],
+                             bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + model->rank + k));
     const bo_se3 bend = bo_se3_exp(t);
     const bo_mat3 axes = bo_mat_mul(moved.R, bend.R);
     place->pose = bo_se3_mul(moved, (bo_se3){bo_mat_mul(bend.R, rest.R), bo_add(rest.t, bend.t)});
     memset(place->motion, 0, 6 * (size_t)size * sizeof(double));
     for (int32_t k = 0; k < model->rank; k++) {
-        const bo_twist by = bo_se3_right_jacobian(t, bo_lanes_twist(model->lanes, link, 1 + k));
+        const bo_twist by = bo_se3_right_jacobian(t, bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + k));
         bo_put_column(place->motion, size, b + k, bo_mat_vec(axes, by.v), bo_mat_vec(axes, by.w));
     }
-    move_with_base(base, b, size, place);
+    bo_touches_move_with_base(base, b, size, place);
 }
 
 /* H = H_base H_e0 exp(xi): by z the twist in its own axes is Jr(xi) Q_e, Jr the right Jacobian of SE(3). */
@@ -75,7 +67,7 @@ static void place_effector(const reduced *r, bo_touch_place *place) {
             bo_put_column(place->motion, size, b + z, bo_mat_vec(place->pose.R, t.v), bo_mat_vec(place->pose.R, t.w));
         }
     }
-    move_with_base(base, b, size, place);
+    bo_touches_move_with_base(base, b, size, place);
 }
 
 static void place(void *data, int32_t number, bough_contact_motion *motion) {
@@ -92,7 +84,7 @@ static void place(void *data, int32_t number, bough_contact_motion *motion) {
 
 static bough_status begin(bough_context *ctx, void *data, double dt, bough_contact_rates *rates) {
     reduced *r = data;
-    struct bo_mechanism_work *w = r->state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(r->state);
     BO_TRY(bo_mechanism_predict(ctx, r->model, r->state, dt));
     memcpy(r->right, w->right, (size_t)w->size * sizeof(double));
     memcpy(r->momentum, w->momentum, sizeof r->momentum);
@@ -105,7 +97,7 @@ static bough_status begin(bough_context *ctx, void *data, double dt, bough_conta
 static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
                            double *least) {
     const bough_mechanism_model *model = ((const reduced *)data)->model;
-    const struct bo_mechanism_work *m = ((const reduced *)data)->state->work;
+    const struct bo_mechanism_work *m = bo_mechanism_work_of(((const reduced *)data)->state);
     double most = 0;
     (void)ctx;
     for (int32_t k = 0; k < m->size; k++)
@@ -119,7 +111,7 @@ static bough_status answer(bough_context *ctx, void *data, int32_t row_count, co
 static bough_status take(bough_context *ctx, void *data, double dt, const double *impulse, int32_t push_count,
                          const bough_contact_push *pushes, const double **again) {
     const reduced *r = data;
-    struct bo_mechanism_work *w = r->state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(r->state);
     (void)ctx, (void)push_count, (void)pushes, (void)again;
     memcpy(w->right, r->right, (size_t)w->size * sizeof(double));
     memcpy(w->momentum, r->momentum, sizeof r->momentum);
@@ -137,13 +129,6 @@ static void commit(void *data, double dt) {
     bo_mechanism_publish(r->model, r->state, dt);
 }
 
-static void destroy(bough_context *ctx, void *data) {
-    reduced *r = data;
-    bo_touches_free(ctx, &r->touches);
-    bo_free(ctx, r->right);
-    bo_free(ctx, r);
-}
-
 static const bough_contact_table table = {.begin = begin,
                                           .place = place,
                                           .rows = bo_touches_rows,
@@ -151,7 +136,7 @@ static const bough_contact_table table = {.begin = begin,
                                           .take = take,
                                           .check = check,
                                           .commit = commit,
-                                          .destroy = destroy};
+                                          .destroy = bo_touches_destroy};
 
 bough_status bough_mechanism_actor_create(bough_context *ctx, const bough_mechanism_model *model,
                                           bough_mechanism_state *state, int32_t touch_count,
@@ -159,18 +144,11 @@ bough_status bough_mechanism_actor_create(bough_context *ctx, const bough_mechan
     memset(actor, 0, sizeof *actor);
     if (!model || !state)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism needs its state, and a state its model");
-    const int32_t size = state->work->size;
     reduced *r = BO_NEW(ctx, reduced);
-    if (!r)
-        return bo_fail_memory(ctx);
+    const int32_t size = bo_mechanism_work_of(state)->size;
+    const bo_touches_def def = {model->end_effector_count, model->link_count, size, size, touch_count, touches};
+    BO_TRY(bo_touches_make(ctx, &def, &table, r, actor));
     r->model = model, r->state = state;
-    bough_status status =
-        bo_touches_make(ctx, model->end_effector_count, model->link_count, size, touch_count, touches, &r->touches);
-    if (status == BOUGH_OK && !(r->right = BO_NEW_ZEROS(ctx, double, size)))
-        status = bo_fail_memory(ctx);
-    if (status != BOUGH_OK)
-        destroy(ctx, r);
-    else
-        bo_touches_describe(&table, &r->touches, actor);
-    return status;
+    r->right = r->touches.own;
+    return BOUGH_OK;
 }

@@ -77,6 +77,15 @@ struct bo_blend_work {
     double *memory;
 };
 
+/* A state as the library makes it. */
+typedef struct bo_blend_state {
+    bough_blend_state seen; /* first: what the user sees */
+    struct bo_blend_work work;
+} bo_blend_state;
+static inline struct bo_blend_work *bo_blend_work_of(const bough_blend_state *state) {
+    return &((bo_blend_state *)(uintptr_t)state)->work;
+}
+
 /* A step in two halves, between which contact may act: rates y (tracks) at its end, with the matrices of the blend
  * there; then moves the state by them. `nearest` goes from the first to the second. When the first fails the state is
  * what it was. */

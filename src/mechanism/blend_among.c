@@ -24,7 +24,7 @@ typedef struct {
 
 /* H = H_base Hbar exp(xi), xi = S^-1 B z: by z the twist in its own axes is Jr(xi) S^-1 B. */
 static void place_effector(const touching *t, bo_touch_place *place) {
-    const struct bo_blend_work *w = t->state->work;
+    const struct bo_blend_work *w = bo_blend_work_of(t->state);
     const int32_t tracks = t->blend->tracks, e = place->def.index;
     const double *B = w->pair + t->blend->pair.B;
     place->pose = bo_pose(&t->state->base);
@@ -52,7 +52,7 @@ static void place(void *data, int32_t number, bough_contact_motion *motion) {
 
 static bough_status begin(bough_context *ctx, void *data, double dt, bough_contact_rates *rates) {
     touching *t = data;
-    const struct bo_blend_work *w = t->state->work;
+    const struct bo_blend_work *w = bo_blend_work_of(t->state);
     const size_t size = (size_t)t->blend->tracks * sizeof(double);
     t->dt = dt, t->begun = false;
     if (t->blend->tracks != t->touches.size)
@@ -70,7 +70,7 @@ static bough_status begin(bough_context *ctx, void *data, double dt, bough_conta
 static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
                            double *least) {
     const touching *t = data;
-    struct bo_blend_work *w = t->state->work;
+    struct bo_blend_work *w = bo_blend_work_of(t->state);
     const int32_t n = t->blend->tracks;
     const double *L = w->pair + t->blend->pair.L, *M = w->pair + t->blend->pair.M, *D = w->pair + t->blend->pair.D;
     double most = 0;
@@ -104,7 +104,7 @@ static bough_status answer(bough_context *ctx, void *data, int32_t row_count, co
 static bough_status take(bough_context *ctx, void *data, double dt, const double *impulse, int32_t push_count,
                          const bough_contact_push *pushes, const double **again) {
     const touching *t = data;
-    struct bo_blend_work *w = t->state->work;
+    struct bo_blend_work *w = bo_blend_work_of(t->state);
     const int32_t tracks = t->blend->tracks;
     (void)ctx, (void)push_count, (void)pushes, (void)again;
     memcpy(w->f, t->f, (size_t)tracks * sizeof(double));
@@ -128,13 +128,6 @@ static void cancel(void *data) {
         bo_blend_give_back(t->blend, t->state, BOUGH_OK);
 }
 
-static void destroy(bough_context *ctx, void *data) {
-    touching *t = data;
-    bo_touches_free(ctx, &t->touches);
-    bo_free(ctx, t->inverse);
-    bo_free(ctx, t);
-}
-
 static const bough_contact_table table = {.begin = begin,
                                           .place = place,
                                           .rows = bo_touches_rows,
@@ -142,27 +135,19 @@ static const bough_contact_table table = {.begin = begin,
                                           .take = take,
                                           .commit = commit,
                                           .cancel = cancel,
-                                          .destroy = destroy};
+                                          .destroy = bo_touches_destroy};
 
 bough_status bough_blend_actor_create(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                                       int32_t touch_count, const bough_touch_def *touches, bough_contact_actor *actor) {
     memset(actor, 0, sizeof *actor);
     if (!blend || !state)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a blend needs its state, and a state its blend");
-    const size_t tracks = (size_t)blend->tracks;
+    const int32_t tracks = blend->tracks;
     touching *t = BO_NEW(ctx, touching);
-    if (!t)
-        return bo_fail_memory(ctx);
+    const bo_touches_def def = {blend->effector_count, 0, tracks, tracks * (tracks + 3), touch_count, touches};
+    BO_TRY(bo_touches_make(ctx, &def, &table, t, actor));
     t->blend = blend, t->state = state;
-    bough_status status =
-        bo_touches_make(ctx, blend->effector_count, 0, blend->tracks, touch_count, touches, &t->touches);
-    if (status == BOUGH_OK && !(t->inverse = BO_NEW_ZEROS(ctx, double, tracks *tracks + 3 * tracks)))
-        status = bo_fail_memory(ctx);
-    if (status != BOUGH_OK) {
-        destroy(ctx, t);
-        return status;
-    }
-    t->column = t->inverse + tracks * tracks, t->f = t->column + tracks, t->y = t->f + tracks;
-    bo_touches_describe(&table, &t->touches, actor);
+    t->inverse = t->touches.own, t->column = t->inverse + tracks * tracks, t->f = t->column + tracks;
+    t->y = t->f + tracks;
     return BOUGH_OK;
 }

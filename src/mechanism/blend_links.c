@@ -62,7 +62,8 @@ void bo_blend_place(const bough_mechanism_blend *blend, const double *weights, c
     for (int32_t k = 0; k < blend->count; k++) {
         const int32_t i = k == 0 ? blend->middle : k <= blend->middle ? k - 1 : k; /* the middle one first */
         if (k == 0 || weights[i] > NOTHING)
-            shares[count++] = (share){blend->points[i].model->lanes, columns + (ptrdiff_t)column_count * i, weights[i]};
+            shares[count++] = (share){bo_mechanism_lanes_of(blend->points[i].model),
+                                      columns + (ptrdiff_t)column_count * i, weights[i]};
     }
     const int32_t link_count = blend->mechanism->def.link_count;
     place_blended(count, shares, link_count, poses);

@@ -21,13 +21,11 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     *state = NULL;
     const size_t n = (size_t)blend->n, most = (size_t)blend->most_points, motors = (size_t)blend->motor_count,
                  effectors = (size_t)blend->effector_count, parts = (size_t)blend->parts.count;
-    bough_blend_state *s = BO_NEW(ctx, bough_blend_state);
-    struct bo_blend_work *w = s ? BO_NEW(ctx, struct bo_blend_work) : NULL;
-    if (!w) {
-        bo_free(ctx, s);
+    bo_blend_state *made = BO_NEW(ctx, bo_blend_state);
+    if (!made)
         return bo_fail_memory(ctx);
-    }
-    s->work = w;
+    bough_blend_state *s = &made->seen;
+    struct bo_blend_work *w = &made->work;
     const size_t doubles =
         3 * n + 2 * motors + most + parts + (4 * n * n + n) + 3 * n * n + 14 * n + (n + most) + most * (n + motors);
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, doubles);
@@ -74,7 +72,6 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     w->rest = w->at + effectors, w->next = w->rest + effectors, w->from = w->next + effectors;
     for (size_t e = 0; e < effectors; e++)
         s->effectors[e] = bo_put_pose(blend->points[0].at[e]);
-    s->gravity[2] = -9.81;
     s->base = blend->mechanism->links[blend->mechanism->def.base].pose;
     const bough_status status = bough_blend_state_weigh(ctx, blend, s, NULL);
     if (status != BOUGH_OK) {
@@ -89,10 +86,9 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
 void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state) {
     if (!state)
         return;
-    bo_free(ctx, state->work->memory);
-    bo_free(ctx, state->work->at);
-    bo_free(ctx, state->work->pivots);
-    bo_free(ctx, state->work);
+    bo_free(ctx, bo_blend_work_of(state)->memory);
+    bo_free(ctx, bo_blend_work_of(state)->at);
+    bo_free(ctx, bo_blend_work_of(state)->pivots);
     bo_free(ctx, state->effectors);
     bo_free(ctx, state->poses);
     bo_free(ctx, state);
@@ -202,7 +198,7 @@ static bo_twist driven_by(const bough_mechanism_blend *blend, const bough_blend_
 /* From the end effector at the middle point to the blended pose: sum alpha_i log(H_m^-1 H_i exp(motors)). */
 static bo_twist way_of(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t e) {
     if (blend->motor_count == 0)
-        return bo_load_twist(state->work->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
+        return bo_load_twist(bo_blend_work_of(state)->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
     const bo_se3 back = bo_se3_inverse(blend->points[blend->middle].at[e]);
     bo_twist sum = {{0, 0, 0}, {0, 0, 0}};
     for (int32_t i = 0; i < blend->count; i++) {
@@ -217,7 +213,7 @@ static bo_twist way_of(const bough_mechanism_blend *blend, const bough_blend_sta
 /* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
 static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                              int32_t *nearest) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     *nearest = weigh(blend, w->at, state->weights);
     memset(w->numbers, 0, (size_t)blend->parts.count * sizeof(double));
     memset(w->pair, 0, (size_t)blend->pair.count * sizeof(double));
@@ -241,7 +237,7 @@ static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *bl
 
 /* Wrench of springs at the blended pose and of gravity on the end effectors. */
 static void pull_of(const bough_mechanism_blend *blend, const bough_blend_state *state, double *force) {
-    const struct bo_blend_work *w = state->work;
+    const struct bo_blend_work *w = bo_blend_work_of(state);
     const bo_blend_parts *parts = &blend->parts;
     double g[3];
     bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
@@ -253,12 +249,12 @@ static void pull_of(const bough_mechanism_blend *blend, const bough_blend_state 
 
 /* Axes of an end effector at its blended pose, in the world. */
 static bo_mat3 axes_of(const bough_blend_state *state, int32_t e) {
-    return bo_mat_mul(bo_pose(&state->base).R, state->work->rest[e].R);
+    return bo_mat_mul(bo_pose(&state->base).R, bo_blend_work_of(state)->rest[e].R);
 }
 
 /* All that pushes the directions, in w->f. */
 static void push(const bough_mechanism_blend *blend, bough_blend_state *state) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     pull_of(blend, state, w->force);
     for (int32_t e = 0; e < blend->effector_count; e++) {
         const bo_mat3 R = axes_of(state, e);
@@ -272,8 +268,8 @@ static void push(const bough_mechanism_blend *blend, bough_blend_state *state) {
 
 /* The least wrench whose pushes on the directions are F (tracks; destroyed). */
 static void carry(const bough_mechanism_blend *blend, bough_blend_state *state, double *F) {
-    bo_cholesky_solve(blend->tracks, state->work->gram, F);
-    along(blend, state->work->pair + blend->pair.B, F, state->carried);
+    bo_cholesky_solve(blend->tracks, bo_blend_work_of(state)->gram, F);
+    along(blend, bo_blend_work_of(state)->pair + blend->pair.B, F, state->carried);
 }
 
 /* next = blended pose, moved along the directions by z */
@@ -287,7 +283,7 @@ static void move_to(const bough_mechanism_blend *blend, struct bo_blend_work *w,
 
 static void read_effectors(const bough_mechanism_blend *blend, const bough_blend_state *state) {
     for (int32_t e = 0; e < blend->effector_count; e++)
-        state->work->at[e] = bo_pose(&state->effectors[e]);
+        bo_blend_work_of(state)->at[e] = bo_pose(&state->effectors[e]);
 }
 /* Products drift from rotations. */
 static void write_effectors(const bough_mechanism_blend *blend, bough_blend_state *state, const bo_se3 *at) {
@@ -299,12 +295,12 @@ static void write_effectors(const bough_mechanism_blend *blend, bough_blend_stat
 }
 /* Weights and carried wrench, which a failure gives back. */
 static void keep(const bough_mechanism_blend *blend, bough_blend_state *state) {
-    memcpy(state->work->kept, state->carried, (size_t)blend->n * sizeof(double));
-    memcpy(state->work->kept + blend->n, state->weights, (size_t)blend->most_points * sizeof(double));
+    memcpy(bo_blend_work_of(state)->kept, state->carried, (size_t)blend->n * sizeof(double));
+    memcpy(bo_blend_work_of(state)->kept + blend->n, state->weights, (size_t)blend->most_points * sizeof(double));
 }
 bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
-    memcpy(state->carried, state->work->kept, (size_t)blend->n * sizeof(double));
-    memcpy(state->weights, state->work->kept + blend->n, (size_t)blend->most_points * sizeof(double));
+    memcpy(state->carried, bo_blend_work_of(state)->kept, (size_t)blend->n * sizeof(double));
+    memcpy(state->weights, bo_blend_work_of(state)->kept + blend->n, (size_t)blend->most_points * sizeof(double));
     return status;
 }
 
@@ -348,7 +344,7 @@ static bool forces_of(const bough_mechanism_blend *blend, struct bo_blend_work *
 
 bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                                      double *holding) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
@@ -415,7 +411,7 @@ static void change_tracks(const bough_mechanism_blend *blend, int32_t old, int32
 
 /* Finds how far the motors have moved the blended pose since the last step, along the directions (tracks). */
 static void moved_by_motors(const bough_mechanism_blend *blend, const bough_blend_state *state, double *z) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     memset(w->force, 0, (size_t)blend->n * sizeof(double));
     for (int32_t k = 0; k < blend->motor_count; k++)
         add_scaled(blend->n, state->motors[k] - state->driven[k],
@@ -430,7 +426,7 @@ static void moved_by_motors(const bough_mechanism_blend *blend, const bough_blen
  * soft ones where the end effectors are. With one model both are the same. pull: of the springs at z = 0. */
 static void hand_over(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
                       const double *pull) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     const int32_t tracks = blend->tracks;
     const double *L = w->pair + blend->pair.L;
     double *springs = w->right, most = 0, kinetic = 0;
@@ -458,7 +454,7 @@ static void hand_over(const bough_mechanism_blend *blend, bough_blend_state *sta
 
 static void remember(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
                      const double *pull) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     state->nearest = nearest, state->kinetic = 0;
     multiply(blend->tracks, w->pair + blend->pair.M, w->y, w->scratch);
     for (int32_t t = 0; t < blend->tracks; t++) {
@@ -471,7 +467,7 @@ static void remember(const bough_mechanism_blend *blend, bough_blend_state *stat
 
 bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                               double dt, int32_t *nearest) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
     BO_TRY(check_state(ctx, blend, state));
@@ -498,7 +494,7 @@ bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *b
 }
 
 void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *state, double dt, int32_t nearest) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     const int32_t tracks = blend->tracks;
     add_scaled(tracks, dt, w->y, w->z);
     move_to(blend, w, w->z);
@@ -515,6 +511,7 @@ void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *stat
     for (int32_t i = 0; i < blend->n; i++)
         state->phi[i] /= bo_blend_scale(blend, i);
     write_effectors(blend, state, w->next);
+    memset(state->wrench, 0, (size_t)blend->n * sizeof(double));
     state->time += dt;
 }
 
@@ -540,7 +537,7 @@ static void move_by(const bough_mechanism_blend *blend, const bo_se3 *from, doub
  * by Lambda f. Its length in *length. */
 static bough_status find_way(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                              double *way, double *length) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     int32_t nearest;
     BO_TRY(blend_at(ctx, blend, state, &nearest));
     push(blend, state);
@@ -560,7 +557,7 @@ static bough_status find_way(bough_context *ctx, const bough_mechanism_blend *bl
  * slope of the way is taken by differences. */
 static bool newton(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state, const double *way,
                    double before) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     const int32_t n = blend->n;
     double *step = w->step, *other = w->other, length;
     memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
@@ -593,7 +590,7 @@ static bool newton(bough_context *ctx, const bough_mechanism_blend *blend, bough
  * again, less of it when ways become longer; what then is left is Newton's. */
 bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
                                       bough_blend_state *state) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     double part = 1, last = INFINITY, length;
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
@@ -627,7 +624,7 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
 
 /* z of each model for the carried wrench: lambda Q^T w */
 void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_state *state) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     const int32_t stride = blend->n + blend->motor_count;
     for (int32_t i = 0; i < blend->n; i++)
         w->force[i] = state->carried[i] * bo_blend_scale(blend, i);
@@ -669,7 +666,7 @@ static double lifted_by_motors(const bough_mechanism_blend *blend, const bough_b
 
 bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
                                         bough_blend_state *state, bough_mechanism_energies *energies) {
-    struct bo_blend_work *w = state->work;
+    struct bo_blend_work *w = bo_blend_work_of(state);
     const bo_blend_parts *parts = &blend->parts;
     const int32_t tracks = blend->tracks;
     int32_t nearest;

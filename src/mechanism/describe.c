@@ -32,6 +32,11 @@ static bough_status check_kind(bough_context *ctx, const bough_joint_def *joint,
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s is free, but every joint of a mechanism holds its links; a base that moves is free_base",
                        label);
+    if (joint->kind == BOUGH_JOINT_CYLINDRICAL || joint->kind == BOUGH_JOINT_PLANAR ||
+        joint->kind == BOUGH_JOINT_DISTANCE)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s is of the kind \"%s\", which mechanisms do not have; the multibody engine does", label,
+                       bough_joint_name(joint->kind));
     return BOUGH_OK;
 }
 

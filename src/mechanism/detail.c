@@ -139,13 +139,13 @@ static void compare_wrench(comparison *c, int32_t link, bo_twist w) {
     bo_store_twist(c->wrenches + 6 * (size_t)link, (bo_twist){w.v, bo_add(w.w, bo_cross(origin_of(m, link), w.v))});
     bo_flexibility_solve(c->f, c->wrenches, c->twists);
     for (int32_t k = 0; k < model->rank; k++)
-        c->z[k] = bo_twist_dot(w, bo_lanes_twist(model->lanes, link, 1 + k)) / model->Kz[k];
+        c->z[k] = bo_twist_dot(w, bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + k)) / model->Kz[k];
     for (int32_t i = 0; i < m->def.link_count; i++) {
         bo_twist t = bo_load_twist(c->twists + 6 * (size_t)i);
         t.v = bo_add(t.v, bo_cross(t.w, origin_of(m, i)));
         const double all = scaled_square(m, t);
         for (int32_t k = 0; k < model->rank; k++)
-            t = bo_twist_mul_add(t, -c->z[k], bo_lanes_twist(model->lanes, i, 1 + k));
+            t = bo_twist_mul_add(t, -c->z[k], bo_lanes_twist(bo_mechanism_lanes_of(model), i, 1 + k));
         const double left = scaled_square(m, t);
         c->sum += left, c->sum_of_motion += all;
         largest = fmax(largest, left), motion = fmax(motion, all);
@@ -197,6 +197,7 @@ static bough_status time_steps(bough_context *ctx, const bough_mechanism_model *
     bough_mechanism_state *state = NULL;
     double times[ROUNDS];
     BO_TRY(bough_mechanism_state_create(ctx, model, &state));
+    state->gravity[2] = -9.81; /* m/s^2: so that it moves */
     const int32_t each = steps / ROUNDS + 1;
     bough_status status = BOUGH_OK;
     for (int r = 0; r < ROUNDS && status == BOUGH_OK; r++) {

@@ -48,7 +48,9 @@ static double factor_at(const bo_mechanism_plan *m, int32_t curve, double t) {
 /* Applies the loads that act steadily, or in a step that begins at t. */
 static void load_at(mechanism_engine *e, double t, bool steady) {
     const bo_mechanism_plan *m = e->l.m;
-    e->l.kind->clear_loads(&e->l);
+    bo_state_block loads[BO_LOAD_BLOCKS];
+    e->l.kind->loads(&e->l, loads);
+    bo_blocks_clear(BO_LOAD_BLOCKS, loads); /* of a step that was refused */
     e->push_count = 0;
     for (int32_t i = 0; e->l.around && i < m->body_count; i++) {
         bough_rigid_body *b = &e->l.around->bodies[i];
@@ -106,6 +108,38 @@ static void drive_at(mechanism_engine *e, double t) {
     lose_place(e);
 }
 
+/* ---- the state of a linkage as numbers: its arrays, one after the other, then what else its kind remembers ---- */
+
+static int list_state(const bo_linkage *l, bo_state_block blocks[BO_MOST_BLOCKS]) {
+    return l->kind->list_state ? l->kind->list_state(l, blocks) : 0;
+}
+
+static int64_t linkage_size(const bo_linkage *l) {
+    bo_state_block blocks[BO_MOST_BLOCKS];
+    const int count = list_state(l, blocks);
+    return bo_blocks_size(count, blocks) + (l->kind->memory_size ? l->kind->memory_size(l) : 0);
+}
+
+static void save_linkage(const bo_linkage *l, double *to) {
+    bo_state_block blocks[BO_MOST_BLOCKS];
+    const int count = list_state(l, blocks);
+    bo_blocks_save(count, blocks, to);
+    if (l->kind->save_memory)
+        l->kind->save_memory(l, to + bo_blocks_size(count, blocks));
+}
+
+/* ONLY_PLACES: back to where the state is, moving as it does now. */
+typedef enum { ALL, ONLY_PLACES } extent;
+static void restore_linkage(const bo_linkage *l, extent what, const double *from) {
+    bo_state_block blocks[BO_MOST_BLOCKS];
+    const int count = list_state(l, blocks);
+    for (int i = 0; i < count; from += blocks[i++].count)
+        if (what == ALL || !blocks[i].motion)
+            memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
+    if (what == ALL && l->kind->restore_memory)
+        l->kind->restore_memory(l, from);
+}
+
 /* ---- hands ---- */
 
 static void take_hands(void *data, const bo_hands *hands) {
@@ -152,7 +186,7 @@ static int list_grips(mechanism_engine *e, grip *grips) {
 
 /* As the rates of now would move them from where they were: v = J y, with the same J by which forces act. */
 static void read_velocities(mechanism_engine *e, int count, const grip *grips, double *v) {
-    e->l.kind->put_back(&e->l, e->before);
+    restore_linkage(&e->l, ONLY_PLACES, e->before);
     lose_place(e);
     place_moving(e);
     for (int i = 0; i < count; i++)
@@ -164,14 +198,18 @@ static void read_velocities(mechanism_engine *e, int count, const grip *grips, d
 static bough_status try_force(mechanism_engine *e, double h, int count, const grip *grips, int at, int d, double *v) {
     const double unit[3] = {d == 0, d == 1, d == 2};
     int64_t ignored = 0;
+    bo_state_block loads[BO_LOAD_BLOCKS];
     if (at >= 0)
         push_spot(e, &grips[at].spot, bo_load3(unit), bo_v3(0, 0, 0));
+    e->l.kind->loads(&e->l, loads);
+    bo_blocks_save(BO_LOAD_BLOCKS, loads, e->loads);
     e->l.alone = true;
     const bough_status status = e->l.kind->step(&e->l, h, &ignored);
     e->l.alone = false;
     if (status == BOUGH_OK)
         read_velocities(e, count, grips, v);
-    e->l.kind->restore(&e->l, e->before);
+    restore_linkage(&e->l, ALL, e->before);
+    bo_blocks_restore(BO_LOAD_BLOCKS, loads, e->loads);
     lose_place(e);
     place(e);
     if (at >= 0)
@@ -187,7 +225,7 @@ static bough_status pull_at_end(mechanism_engine *e, double h, int count, const 
     double v0[MOST], v[MOST], A[MOST * MOST];
     int32_t pivots[MOST];
     const int n = 3 * count;
-    e->l.kind->save(&e->l, e->before);
+    save_linkage(&e->l, e->before);
     BO_TRY(try_force(e, h, count, grips, -1, 0, v0));
     for (int c = 0; c < n; c++) {
         BO_TRY(try_force(e, h, count, grips, c / 3, c % 3, v));
@@ -204,15 +242,6 @@ static bough_status pull_at_end(mechanism_engine *e, double h, int count, const 
         return bo_fail(e->l.ctx, BOUGH_NOT_FINITE, "hands pull so hard that their forces are not finite");
     bo_lu_solve(n, A, pivots, f);
     return BOUGH_OK;
-}
-
-/* Springs as they stand at the start of the step. */
-static void pull_at_start(mechanism_engine *e, int count, const grip *grips, double *f) {
-    place_moving(e);
-    for (int i = 0; i < count; i++) {
-        const bo_vec3 v = bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at);
-        bo_store3(f + 3 * i, bo_mul_add(bo_load3(grips[i].goal), -grips[i].hand->damping, v));
-    }
 }
 
 static void pull_spot(mechanism_engine *e, const bo_spot *spot, bo_vec3 force) {
@@ -253,10 +282,7 @@ static bough_status pull(mechanism_engine *e, double h) {
     const int count = list_grips(e, grips);
     if (count == 0)
         return BOUGH_OK;
-    if (e->l.kind->put_back)
-        BO_TRY(pull_at_end(e, h, count, grips, f));
-    else
-        pull_at_start(e, count, grips, f);
+    BO_TRY(pull_at_end(e, h, count, grips, f));
     for (int i = 0; i < count; i++)
         pull_spot(e, &grips[i].spot, bo_load3(f + 3 * i));
     return BOUGH_OK;
@@ -333,28 +359,27 @@ enum { OWN_NUMBERS = 2 };
 
 static int64_t state_size(const void *data) {
     const mechanism_engine *e = data;
-    return OWN_NUMBERS + e->l.kind->state_size(&e->l) +
-           (e->l.around ? bough_contact_world_memory_size(e->l.around) : 0);
+    return OWN_NUMBERS + linkage_size(&e->l) + (e->l.around ? bough_contact_world_memory_size(e->l.around) : 0);
 }
 
 static void save(const void *data, double *state) {
     const mechanism_engine *e = data;
     state[0] = e->time;
     state[1] = e->work;
-    e->l.kind->save(&e->l, state + OWN_NUMBERS);
+    save_linkage(&e->l, state + OWN_NUMBERS);
     if (e->l.around)
-        bough_contact_world_save(e->l.around, state + OWN_NUMBERS + e->l.kind->state_size(&e->l));
+        bough_contact_world_save(e->l.around, state + OWN_NUMBERS + linkage_size(&e->l));
 }
 
 static bough_status restore(void *data, const double *state, int64_t size) {
     mechanism_engine *e = data;
-    const int64_t own = OWN_NUMBERS + e->l.kind->state_size(&e->l);
+    const int64_t own = OWN_NUMBERS + linkage_size(&e->l);
     if (e->l.around ? size < own : size != own)
         return bo_fail(e->l.ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
                        (long long)own);
     if (e->l.around)
         BO_TRY(bough_contact_world_restore(e->l.ctx, e->l.around, size - own, state + own));
-    e->l.kind->restore(&e->l, state + OWN_NUMBERS);
+    restore_linkage(&e->l, ALL, state + OWN_NUMBERS);
     e->time = state[0];
     e->work = state[1];
     drive_at(e, e->time);
@@ -448,6 +473,10 @@ static bool joint_gap(void *data, bough_run_gap *now, bough_run_gap *worst) {
     return e->l.m->mechanism != NULL;
 }
 
+static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
+    return bo_linkage_contacts(&((const mechanism_engine *)data)->l, most, list);
+}
+
 static void report(const void *data, bo_engine_report *to) {
     const mechanism_engine *e = data;
     if (e->l.kind->detail)
@@ -511,7 +540,7 @@ static void destroy(bough_context *ctx, void *data) {
     bough_contact_world_destroy(ctx, e->l.around);
     if (e->l.kind)
         e->l.kind->destroy(&e->l);
-    void *const blocks[] = {e->l.offsets, e->l.rates, e->l.poses, e->l.twists, e->before};
+    void *const blocks[] = {e->l.offsets, e->l.rates, e->l.poses, e->l.twists, e->before, e->loads};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
     bo_free(ctx, e);
@@ -537,7 +566,11 @@ static bough_status build(const bo_engine_kind *kind, bool settles, mechanism_en
         return BOUGH_ERROR_MEMORY;
     BO_TRY(l->kind->create(l));
     BO_TRY(bo_mechanism_make_account(e));
-    if (!(e->before = BO_NEW_ARRAY(l->ctx, double, l->kind->state_size(l))))
+    bo_state_block loads[BO_LOAD_BLOCKS];
+    l->kind->loads(l, loads);
+    e->before = BO_NEW_ARRAY(l->ctx, double, linkage_size(l));
+    e->loads = BO_NEW_ARRAY(l->ctx, double, bo_blocks_size(BO_LOAD_BLOCKS, loads));
+    if (!e->before || !e->loads)
         return BOUGH_ERROR_MEMORY;
     drive_at(e, 0);
     return settles ? settle(e, residual) : BOUGH_OK;
@@ -551,13 +584,13 @@ static bough_status set_gravity(void *data, const double gravity[3]) {
 
 /* ---- the tables ---- */
 
-#define FUNCTIONS                                                                                                    \
-    .title = "a mechanism", .things = "links of mechanisms stay as they are",                                        \
-    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_MOTORS | BOUGH_CAN_GAPS, .destroy = destroy, .step = step, \
-    .measure = measure, .work = work, .state_size = state_size, .save = save, .restore = restore,                    \
-    .gather = bo_mechanism_gather, .look_at = bo_mechanism_look_at, .rest_surface = bo_mechanism_rest_surface,       \
-    .surface = bo_mechanism_surface, .take_hands = take_hands, .feel = bo_mechanism_feel, .motor = look_at_motor,    \
-    .set_gravity = set_gravity, .joint_gap = joint_gap, .report = report
+#define FUNCTIONS                                                                                                 \
+    .title = "a mechanism", .things = "links of mechanisms stay as they are",                                     \
+    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_MOTORS | BOUGH_CAN_GAPS | BOUGH_CAN_CONTACTS,           \
+    .destroy = destroy, .step = step, .measure = measure, .work = work, .state_size = state_size, .save = save,   \
+    .restore = restore, .gather = bo_mechanism_gather, .look_at = bo_mechanism_look_at, .take_hands = take_hands, \
+    .feel = bo_mechanism_feel, .motor = look_at_motor, .set_gravity = set_gravity, .joint_gap = joint_gap,        \
+    .contacts = contacts, .report = report
 
 const bo_engine_kind bo_mechanism_engine = {.name = "mechanism", .label = "reduced mechanism", FUNCTIONS};
 const bo_engine_kind bo_full_mechanism_engine = {.name = "full", .label = "full mechanism", FUNCTIONS};

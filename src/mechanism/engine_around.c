@@ -1,6 +1,8 @@
 /* The surroundings of a mechanism: obstacles and free bodies, which its end effectors touch; and bodies without any. */
 #include "mechanism/engine_linkage.h"
 
+#include "engine/contacts.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ bool bo_linkage_needs_around(const bo_mechanism_plan *m) {
 static int32_t number_in_model(const bo_linkage *l, int32_t effector) {
     const bo_mechanism_plan *m = l->m;
     if (l->keeps_all)
-        return l->first_effector + effector;
+        return effector;
     for (int32_t k = 0; k < m->kept_count; k++)
         if (m->kept[k] == effector)
             return k;
@@ -55,7 +57,6 @@ static bough_status leave_base_alone(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
-/* All contacts are one search: scenes keep the bits that they had before there were islands. */
 static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *touches) {
     const bo_mechanism_plan *m = l->m;
     bough_contact_world_def def = bough_default_contact_world_def();
@@ -63,7 +64,6 @@ static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *tou
     BO_TRY(describe_touches(l, touches));
     def.obstacle_count = m->obstacle_count, def.obstacles = m->obstacles;
     def.body_count = m->body_count, def.bodies = m->bodies;
-    def.islands = false;
     if (create) {
         BO_TRY(create(l, m->touch_count, touches, &actor));
         def.actor_count = 1, def.actors = &actor;
@@ -88,16 +88,30 @@ bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist) {
     return pose;
 }
 
-void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]) {
-    const int32_t number = number_in_model(l, end_effector);
-    memset(force, 0, 3 * sizeof *force);
-    for (int32_t i = 0; l->around && i < l->around->contact_count; i++) {
-        const bough_contact *c = &l->around->contacts[i];
-        for (int side = 0; side < 2; side++)
-            for (int d = 0;
-                 d < 3 && c->sides[side].kind == BOUGH_CONTACT_OF_END_EFFECTOR && c->sides[side].index == number; d++)
-                force[d] += side ? -c->force[d] : c->force[d];
+/* The thing that a side of a contact belongs to: links come first, then bodies, then obstacles. */
+static int32_t thing_of(const void *data, const bough_contact_side *side) {
+    const bo_linkage *l = data;
+    const bo_mechanism_plan *m = l->m;
+    switch (side->kind) {
+    case BOUGH_CONTACT_OF_OBSTACLE:
+        return m->link_count + m->body_count + side->index;
+    case BOUGH_CONTACT_OF_BODY:
+        return m->link_count + side->index;
+    case BOUGH_CONTACT_OF_END_EFFECTOR:
+        if (side->index == BOUGH_TOUCH_BY_BASE)
+            return m->base;
+        return m->end_effectors[l->keeps_all || m->kept_count == 0 ? side->index : m->kept[side->index]].body;
+    default:
+        return side->index; /* a link */
     }
+}
+
+int32_t bo_linkage_contacts(const bo_linkage *l, int32_t most, bough_run_contact *contacts) {
+    return bo_world_contacts(l->around, thing_of, l, most, contacts);
+}
+
+void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]) {
+    bo_world_touch(l->around, BOUGH_CONTACT_OF_END_EFFECTOR, number_in_model(l, end_effector), force);
 }
 
 /* ---- bodies alone ---- */
@@ -128,6 +142,10 @@ static void place(const bo_linkage *l) {
 static void drive(const bo_linkage *l, const double *offsets) {
     (void)l, (void)offsets;
 }
+static void list_loads(const bo_linkage *l, bo_state_block blocks[BO_LOAD_BLOCKS]) {
+    (void)l;
+    memset(blocks, 0, BO_LOAD_BLOCKS * sizeof *blocks);
+}
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     (void)l, (void)link, (void)at, (void)force, (void)torque;
 }
@@ -143,16 +161,6 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
     (void)l;
     *kinetic = *elastic = *gravity = 0;
 }
-static int64_t state_size(const bo_linkage *l) {
-    (void)l;
-    return 0;
-}
-static void save(const bo_linkage *l, double *state) {
-    (void)l, (void)state;
-}
-static void restore(const bo_linkage *l, const double *state) {
-    (void)l, (void)state;
-}
 
 const bo_linkage_kind bo_no_linkage = {.create = create,
                                        .destroy = destroy,
@@ -160,11 +168,8 @@ const bo_linkage_kind bo_no_linkage = {.create = create,
                                        .place = place,
                                        .move = place,
                                        .drive = drive,
-                                       .clear_loads = place,
+                                       .loads = list_loads,
                                        .push = push,
                                        .step = step,
                                        .settle = settle,
-                                       .energies = energies,
-                                       .state_size = state_size,
-                                       .save = save,
-                                       .restore = restore};
+                                       .energies = energies};

@@ -137,8 +137,9 @@ static void drive(const bo_linkage *l, const double *offsets) {
     memcpy(of(l)->state->motors, offsets, (size_t)l->m->motor_count * sizeof *offsets);
 }
 
-static void clear_loads(const bo_linkage *l) {
-    memset(of(l)->state->wrench, 0, 6 * (size_t)first_model(l)->end_effector_count * sizeof(double));
+static void list_loads(const bo_linkage *l, bo_state_block blocks[BO_LOAD_BLOCKS]) {
+    blocks[0] = (bo_state_block){of(l)->state->wrench, 6 * (size_t)first_model(l)->end_effector_count, false};
+    blocks[1] = (bo_state_block){of(l)->state->wrench, 0, false}; /* there are no others */
 }
 
 static void add_wrench(const bo_linkage *l, int32_t e, bo_vec3 force, bo_vec3 torque) {
@@ -220,50 +221,35 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
     *kinetic = e.kinetic, *elastic = e.elastic, *gravity = e.gravity;
 }
 
-/* ---- saving ---- */
+/* ---- saving: what is remembered is the nearest point ---- */
 
-enum { BLOCKS = 9 };
-
-static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
+static int list_state(const bo_linkage *l, bo_state_block blocks[BO_MOST_BLOCKS]) {
     bough_blend_state *s = of(l)->state;
     const size_t effectors = (size_t)first_model(l)->end_effector_count;
-    blocks[0] = (bo_state_block){(double *)s->effectors, effectors * (sizeof(bough_pose) / sizeof(double))};
-    blocks[1] = (bo_state_block){s->phi, 6 * effectors};
-    blocks[2] = (bo_state_block){s->carried, 6 * effectors};
-    blocks[3] = (bo_state_block){s->weights, (size_t)of(l)->most_points};
-    blocks[4] = (bo_state_block){of(l)->twists, 6 * (size_t)l->m->link_count};
-    blocks[5] = (bo_state_block){s->rates, 6 * effectors};
-    blocks[6] = (bo_state_block){s->springs, 6 * effectors};
-    blocks[7] = (bo_state_block){&s->kinetic, 1};
-    blocks[8] = (bo_state_block){s->driven, (size_t)l->m->motor_count};
+    blocks[0] = (bo_state_block){(double *)s->effectors, effectors * (sizeof(bough_pose) / sizeof(double)), false};
+    blocks[1] = (bo_state_block){s->phi, 6 * effectors, false};
+    blocks[2] = (bo_state_block){s->carried, 6 * effectors, false};
+    blocks[3] = (bo_state_block){s->weights, (size_t)of(l)->most_points, false};
+    blocks[4] = (bo_state_block){of(l)->twists, 6 * (size_t)l->m->link_count, true};
+    blocks[5] = (bo_state_block){s->rates, 6 * effectors, false};
+    blocks[6] = (bo_state_block){s->springs, 6 * effectors, false};
+    blocks[7] = (bo_state_block){&s->kinetic, 1, false};
+    blocks[8] = (bo_state_block){s->driven, (size_t)l->m->motor_count, false};
+    return 9;
 }
 
-/* The nearest point comes last. */
-static int64_t state_size(const bo_linkage *l) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    return bo_blocks_size(BLOCKS, blocks) + 1;
+static int64_t memory_size(const bo_linkage *l) {
+    (void)l;
+    return 1;
 }
 
-static void save(const bo_linkage *l, double *to) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_save(BLOCKS, blocks, to);
-    to[bo_blocks_size(BLOCKS, blocks)] = of(l)->state->nearest;
+static void save_memory(const bo_linkage *l, double *memory) {
+    *memory = of(l)->state->nearest;
 }
 
-static void restore(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore(BLOCKS, blocks, from);
-    const double nearest = from[bo_blocks_size(BLOCKS, blocks)];
+static void restore_memory(const bo_linkage *l, const double *memory) {
+    const double nearest = *memory;
     of(l)->state->nearest = nearest >= 0 && nearest < BOUGH_BLEND_LIMIT ? (int32_t)nearest : -1;
-}
-
-static void put_back(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore_some(BLOCKS, blocks, ~(1u << 4), from); /* all but the twists of the links */
 }
 
 const bo_linkage_kind bo_blended_linkage = {.create = create,
@@ -272,12 +258,12 @@ const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .move = move,
                                             .gravity = kept_gravity,
                                             .drive = drive,
-                                            .clear_loads = clear_loads,
+                                            .loads = list_loads,
                                             .push = push,
                                             .step = step,
                                             .settle = settle,
                                             .energies = energies,
-                                            .state_size = state_size,
-                                            .save = save,
-                                            .restore = restore,
-                                            .put_back = put_back};
+                                            .list_state = list_state,
+                                            .memory_size = memory_size,
+                                            .save_memory = save_memory,
+                                            .restore_memory = restore_memory};

@@ -7,8 +7,6 @@
 #include <string.h>
 
 typedef struct {
-    /* With an end effector at the origin of each link but the base, in their order; then those of the scene. */
-    bough_mechanism *mechanism;
     bough_full_mechanism *full;
     double *own_offsets; /* of the joints' springs, by the description */
 } whole;
@@ -22,26 +20,8 @@ static void destroy(bo_linkage *l) {
     if (!w)
         return;
     bough_full_mechanism_destroy(l->ctx, w->full);
-    bough_mechanism_destroy(l->ctx, w->mechanism);
     bo_free(l->ctx, w->own_offsets);
     bo_free(l->ctx, w);
-}
-
-/* Loads act on end effectors, so that every link becomes one. */
-static bough_status make_mechanism(const bo_linkage *l, whole *w) {
-    bough_mechanism_def def = *bough_mechanism_describe(l->m->mechanism);
-    bough_frame_def *all = BO_NEW_ARRAY(l->ctx, bough_frame_def, def.link_count + l->m->end_effector_count);
-    if (!all)
-        return BOUGH_ERROR_MEMORY;
-    def.end_effector_count = 0, def.end_effectors = all;
-    for (int32_t i = 0; i < def.link_count; i++)
-        if (i != def.base)
-            all[def.end_effector_count++] = bo_frame_on(i, bough_default_pose());
-    for (int32_t i = 0; i < l->m->end_effector_count; i++)
-        all[def.end_effector_count++] = l->m->end_effectors[i];
-    const bough_status status = bough_mechanism_create(l->ctx, &def, &w->mechanism);
-    bo_free(l->ctx, all);
-    return status;
 }
 
 static bough_status create_actor(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
@@ -56,14 +36,13 @@ static bough_status create(bo_linkage *l) {
     whole *w = l->data = BO_NEW(l->ctx, whole);
     if (!w)
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(make_mechanism(l, w));
-    BO_TRY(bough_full_mechanism_create(l->ctx, w->mechanism, &w->full));
-    const size_t count = (size_t)w->mechanism->coordinate_count;
+    BO_TRY(bough_full_mechanism_create(l->ctx, l->m->mechanism, &w->full));
+    const size_t count = (size_t)l->m->mechanism->coordinate_count;
     if (!(w->own_offsets = BO_NEW_ARRAY(l->ctx, double, count)))
         return BOUGH_ERROR_MEMORY;
     memcpy(w->own_offsets, w->full->offsets, count * sizeof(double));
     memcpy(w->full->gravity, l->m->gravity, sizeof w->full->gravity);
-    l->keeps_all = true, l->first_effector = l->m->link_count - 1;
+    l->keeps_all = true;
     return bo_linkage_needs_around(l->m) ? bo_linkage_make_around(l, create_actor) : BOUGH_OK;
 }
 
@@ -83,22 +62,20 @@ static void drive(const bo_linkage *l, const double *offsets) {
     const whole *w = of(l);
     for (int32_t k = 0; k < l->m->motor_count; k++) {
         const bo_motor *motor = &l->m->motors[k];
-        const int32_t c = bough_mechanism_coordinate_offset(w->mechanism, motor->joint) + motor->freedom;
+        const int32_t c = bough_mechanism_coordinate_offset(l->m->mechanism, motor->joint) + motor->freedom;
         w->full->offsets[c] = w->own_offsets[c] + offsets[k];
     }
 }
 
-static void clear_loads(const bo_linkage *l) {
-    memset(of(l)->full->base_load, 0, sizeof of(l)->full->base_load);
-    memset(of(l)->full->loads, 0, 6 * (size_t)of(l)->mechanism->def.end_effector_count * sizeof(double));
+static void list_loads(const bo_linkage *l, bo_state_block blocks[BO_LOAD_BLOCKS]) {
+    bough_full_mechanism *full = of(l)->full;
+    blocks[0] = (bo_state_block){full->link_loads, 6 * (size_t)l->m->link_count, false};
+    blocks[1] = (bo_state_block){full->loads, 0, false}; /* nothing pushes end effectors here */
 }
 
-/* The support of the base holds it against this too. */
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
-    const int32_t base = of(l)->mechanism->def.base;
-    double *load =
-        link == base ? of(l)->full->base_load : of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
+    double *load = of(l)->full->link_loads + 6 * (size_t)link;
     bo_store3(load, bo_add(bo_load3(load), force));
     bo_store3(load + 3, bo_add(bo_load3(load + 3), bo_add(torque, bo_cross(arm, force))));
 }
@@ -138,7 +115,7 @@ static double spring_energy(const bough_full_mechanism *full, const bo_mechanism
 
 static void energies(const bo_linkage *l, double *kinetic, double *elastic, double *gravity) {
     const bough_full_mechanism *full = of(l)->full;
-    const bough_mechanism *m = of(l)->mechanism;
+    const bough_mechanism *m = l->m->mechanism;
     const bo_vec3 g = bo_load3(full->gravity);
     *kinetic = *elastic = *gravity = 0;
     for (int32_t j = 0; j < m->def.joint_count; j++)
@@ -159,39 +136,14 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
 
 /* ---- saving: coordinates, poses, twists, and the wrenches in loops that a search begins with ---- */
 
-enum { BLOCKS = 4 };
-
-static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
-    const whole *w = of(l);
-    const size_t links = (size_t)w->mechanism->def.link_count;
-    blocks[0] = (bo_state_block){w->full->coordinates, (size_t)w->mechanism->coordinate_count};
-    blocks[1] = (bo_state_block){(double *)w->full->poses, links * (sizeof(bough_pose) / sizeof(double))};
-    blocks[2] = (bo_state_block){w->full->twists, 6 * links};
-    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->topology.loop_count};
-}
-
-static int64_t state_size(const bo_linkage *l) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    return bo_blocks_size(BLOCKS, blocks);
-}
-
-static void save(const bo_linkage *l, double *to) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_save(BLOCKS, blocks, to);
-}
-
-static void restore(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore(BLOCKS, blocks, from);
-}
-
-static void put_back(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore_some(BLOCKS, blocks, ~(1u << 2), from); /* all but the twists */
+static int list_state(const bo_linkage *l, bo_state_block blocks[BO_MOST_BLOCKS]) {
+    const bough_full_mechanism *full = of(l)->full;
+    const size_t links = (size_t)l->m->link_count, loops = (size_t)l->m->mechanism->topology.loop_count;
+    blocks[0] = (bo_state_block){full->coordinates, (size_t)l->m->mechanism->coordinate_count, false};
+    blocks[1] = (bo_state_block){(double *)full->poses, links * (sizeof(bough_pose) / sizeof(double)), false};
+    blocks[2] = (bo_state_block){full->twists, 6 * links, true};
+    blocks[3] = (bo_state_block){bo_full_loop_wrenches(full), 6 * loops, false};
+    return 4;
 }
 
 const bo_linkage_kind bo_full_linkage = {.create = create,
@@ -200,12 +152,9 @@ const bo_linkage_kind bo_full_linkage = {.create = create,
                                          .place = place,
                                          .move = move,
                                          .drive = drive,
-                                         .clear_loads = clear_loads,
+                                         .loads = list_loads,
                                          .push = push,
                                          .step = step,
                                          .settle = settle,
                                          .energies = energies,
-                                         .state_size = state_size,
-                                         .save = save,
-                                         .restore = restore,
-                                         .put_back = put_back};
+                                         .list_state = list_state};

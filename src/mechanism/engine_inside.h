@@ -17,6 +17,7 @@ typedef struct mechanism_engine {
     bool placed, moved;        /* the linkage's poses, its twists are those of its state */
     const bo_hands *hands;     /* NULL: none */
     double *before;            /* a state of the linkage, for trying */
+    double *loads;             /* its loads, likewise */
     bo_mechanism_push *pushes; /* of the step */
     int32_t push_count;
     double motor_work;            /* J, of the step */
@@ -50,8 +51,6 @@ void bo_mechanism_count_work(mechanism_engine *e);
 
 bough_status bo_mechanism_gather(bo_engine *engine);
 void bo_mechanism_look_at(void *data, int32_t thing, bough_thing_state *state);
-bough_status bo_mechanism_rest_surface(void *data, double *x);
-bough_status bo_mechanism_surface(void *data, double *x, double *v);
 void bo_mechanism_feel(void *data, int32_t thing, double *mass, double *frequency);
 void bo_mechanism_drop_surface(mechanism_engine *e);
 /* A vertex of a thing, in its frame; things have been gathered. */

@@ -9,6 +9,36 @@
 
 typedef struct bo_linkage bo_linkage;
 
+/* An array that belongs to a state. */
+typedef struct bo_state_block {
+    double *numbers;
+    size_t count;
+    bool motion; /* the twists of links follow from it */
+} bo_state_block;
+enum { BO_MOST_BLOCKS = 9 };
+static inline int64_t bo_blocks_size(int count, const bo_state_block *blocks) {
+    size_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += blocks[i].count;
+    return (int64_t)sum;
+}
+static inline void bo_blocks_save(int count, const bo_state_block *blocks, double *to) {
+    for (int i = 0; i < count; to += blocks[i++].count)
+        memcpy(to, blocks[i].numbers, blocks[i].count * sizeof *to);
+}
+static inline void bo_blocks_restore(int count, const bo_state_block *blocks, const double *from) {
+    for (int i = 0; i < count; from += blocks[i++].count)
+        memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
+}
+
+static inline void bo_blocks_clear(int count, const bo_state_block *blocks) {
+    for (int i = 0; i < count; i++)
+        if (blocks[i].count > 0)
+            memset(blocks[i].numbers, 0, blocks[i].count * sizeof *blocks[i].numbers);
+}
+
+enum { BO_LOAD_BLOCKS = 2 };
+
 /* The functions of one way of stepping a mechanism. The motors, gravity and loads of a step are set before it. */
 typedef struct bo_linkage_kind {
     bough_status (*create)(bo_linkage *l);
@@ -20,7 +50,8 @@ typedef struct bo_linkage_kind {
     void (*move)(const bo_linkage *l);
     /* Sets the springs' offsets, by the scene's motors, in addition to those of the description. */
     void (*drive)(const bo_linkage *l, const double *offsets);
-    void (*clear_loads)(const bo_linkage *l);
+    /* Lists the arrays in which loads are kept. They are zero after a step that succeeded. */
+    void (*loads)(const bo_linkage *l, bo_state_block blocks[BO_LOAD_BLOCKS]);
     /* At a point of the link's frame, in the axes of the world; the link is where it was placed last. */
     void (*push)(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque);
     /* A transaction. */
@@ -29,12 +60,12 @@ typedef struct bo_linkage_kind {
      * forces. */
     bough_status (*settle)(const bo_linkage *l, double part, double *residual);
     void (*energies)(const bo_linkage *l, double *kinetic, double *elastic, double *gravity);
-    int64_t (*state_size)(const bo_linkage *l);
-    void (*save)(const bo_linkage *l, double *state);
-    void (*restore)(const bo_linkage *l, const double *state);
-    /* Back to where `state` is, moving as it does now. Only of kinds whose steps are so cheap that it can be tried how
-     * links answer to forces; else NULL. */
-    void (*put_back)(const bo_linkage *l, const double *state);
+    /* Lists the arrays that are the state; returns how many. NULL: there is none. */
+    int (*list_state)(const bo_linkage *l, bo_state_block blocks[BO_MOST_BLOCKS]);
+    /* Numbers that are saved beside these arrays. NULL: there are none. */
+    int64_t (*memory_size)(const bo_linkage *l);
+    void (*save_memory)(const bo_linkage *l, double *memory);
+    void (*restore_memory)(const bo_linkage *l, const double *memory);
     /* Reduced mechanisms only: internal modes, and the error of the lowest frequency; else NULL. */
     void (*detail)(const bo_linkage *l, int32_t *internal_modes, double *frequency_error);
 } bo_linkage_kind;
@@ -47,7 +78,6 @@ struct bo_linkage {
     void *data;
     bough_contact_world *around; /* NULL: nothing to touch, or not by this kind */
     bool alone;                  /* steps are tried without it */
-    int32_t first_effector;      /* of the scene's, among those of what is stepped */
     bool keeps_all;              /* of the scene's end effectors; else those that the engine names */
     double *offsets;             /* of the motors */
     double *rates;               /* their derivatives by time */
@@ -68,6 +98,8 @@ bough_status bo_linkage_make_around(bo_linkage *l,
                                                            const bough_touch_def *touches, bough_contact_actor *actor));
 /* Returns the pose of a body, and its twist in its own axes. */
 bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
+/* Lists the contacts of the last step by the things that touch, at most so many; returns how many there are. */
+int32_t bo_linkage_contacts(const bo_linkage *l, int32_t most, bough_run_contact *contacts);
 /* Finds the contact force on an end effector in the last step, N in the world. */
 void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]);
 
@@ -81,33 +113,6 @@ typedef struct bo_kept_statics {
 bough_status bo_linkage_make_model(const bo_linkage *l, int32_t modes, bough_mechanism_model **model);
 bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept);
 void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept);
-
-/* Arrays that are a state. */
-typedef struct bo_state_block {
-    double *numbers;
-    size_t count;
-} bo_state_block;
-static inline int64_t bo_blocks_size(int count, const bo_state_block *blocks) {
-    size_t sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += blocks[i].count;
-    return (int64_t)sum;
-}
-static inline void bo_blocks_save(int count, const bo_state_block *blocks, double *to) {
-    for (int i = 0; i < count; to += blocks[i++].count)
-        memcpy(to, blocks[i].numbers, blocks[i].count * sizeof *to);
-}
-static inline void bo_blocks_restore(int count, const bo_state_block *blocks, const double *from) {
-    for (int i = 0; i < count; from += blocks[i++].count)
-        memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
-}
-
-/* Only those of which the bit in `which` is set. */
-static inline void bo_blocks_restore_some(int count, const bo_state_block *blocks, unsigned which, const double *from) {
-    for (int i = 0; i < count; from += blocks[i++].count)
-        if (which >> i & 1)
-            memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
-}
 
 static inline bo_vec3 bo_linkage_point(const bo_linkage *l, int32_t link, const double at[3]) {
     return bo_se3_apply(bo_pose(&l->poses[link]), bo_load3(at));

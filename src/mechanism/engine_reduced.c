@@ -131,7 +131,7 @@ static void read_coordinates(const reduced *r) {
  * follows at once. */
 static void displace(const bo_linkage *l, int32_t link, bo_twist *twist, bo_twist *rate) {
     const reduced *r = of(l);
-    const bo_mechanism_lanes *lanes = r->model->lanes;
+    const bo_mechanism_lanes *lanes = bo_mechanism_lanes_of(r->model);
     *twist = bo_lanes_twist(lanes, link, 0);
     *rate = (bo_twist){0};
     for (int32_t k = 0; k < r->model->rank + r->model->motor_count; k++) {
@@ -178,10 +178,10 @@ static void drive(const bo_linkage *l, const double *offsets) {
 
 /* ---- loads ---- */
 
-static void clear_loads(const bo_linkage *l) {
+static void list_loads(const bo_linkage *l, bo_state_block blocks[BO_LOAD_BLOCKS]) {
     bough_mechanism_state *s = of(l)->state;
-    memset(s->load, 0, (size_t)of(l)->model->rank * sizeof *s->load);
-    memset(s->base_wrench, 0, sizeof s->base_wrench);
+    blocks[0] = (bo_state_block){s->load, (size_t)of(l)->model->rank, false};
+    blocks[1] = (bo_state_block){s->base_wrench, sizeof s->base_wrench / sizeof(double), false};
 }
 
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
@@ -236,45 +236,30 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
 
 /* ---- saving: end effectors, modes, the base, and what the integrator remembers ---- */
 
-enum { BLOCKS = 6 };
-
-static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
+static int list_state(const bo_linkage *l, bo_state_block blocks[BO_MOST_BLOCKS]) {
     bough_mechanism_state *s = of(l)->state;
     const size_t n = 6 * (size_t)of(l)->model->end_effector_count, modes = (size_t)of(l)->model->internal_count;
-    blocks[0] = (bo_state_block){s->xi, n};
-    blocks[1] = (bo_state_block){s->phi, n};
-    blocks[2] = (bo_state_block){s->internal, modes};
-    blocks[3] = (bo_state_block){s->internal_rate, modes};
-    blocks[4] = (bo_state_block){(double *)&s->base, sizeof s->base / sizeof(double)};
-    blocks[5] = (bo_state_block){s->base_twist, 6};
+    blocks[0] = (bo_state_block){s->xi, n, false};
+    blocks[1] = (bo_state_block){s->phi, n, true};
+    blocks[2] = (bo_state_block){s->internal, modes, false};
+    blocks[3] = (bo_state_block){s->internal_rate, modes, true};
+    blocks[4] = (bo_state_block){(double *)&s->base, sizeof s->base / sizeof(double), false};
+    blocks[5] = (bo_state_block){s->base_twist, 6, true};
+    return 6;
 }
 
-static int64_t state_size(const bo_linkage *l) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    return bo_blocks_size(BLOCKS, blocks) + (of(l)->stepper ? bough_mechanism_stepper_memory_size(of(l)->stepper) : 0);
+static int64_t memory_size(const bo_linkage *l) {
+    return of(l)->stepper ? bough_mechanism_stepper_memory_size(of(l)->stepper) : 0;
 }
 
-static void save(const bo_linkage *l, double *to) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_save(BLOCKS, blocks, to);
+static void save_memory(const bo_linkage *l, double *memory) {
     if (of(l)->stepper)
-        bough_mechanism_stepper_save(of(l)->stepper, to + bo_blocks_size(BLOCKS, blocks));
+        bough_mechanism_stepper_save(of(l)->stepper, memory);
 }
 
-static void restore(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore(BLOCKS, blocks, from);
+static void restore_memory(const bo_linkage *l, const double *memory) {
     if (of(l)->stepper)
-        bough_mechanism_stepper_restore(of(l)->stepper, from + bo_blocks_size(BLOCKS, blocks));
-}
-
-static void put_back(const bo_linkage *l, const double *from) {
-    bo_state_block blocks[BLOCKS];
-    list_blocks(l, blocks);
-    bo_blocks_restore_some(BLOCKS, blocks, 1u << 0 | 1u << 2 | 1u << 4, from); /* all but rates */
+        bough_mechanism_stepper_restore(of(l)->stepper, memory);
 }
 
 static void detail(const bo_linkage *l, int32_t *internal_modes, double *frequency_error) {
@@ -288,13 +273,13 @@ const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .place = place,
                                             .move = move,
                                             .drive = drive,
-                                            .clear_loads = clear_loads,
+                                            .loads = list_loads,
                                             .push = push,
                                             .step = step,
                                             .settle = settle,
                                             .energies = energies,
-                                            .state_size = state_size,
-                                            .save = save,
-                                            .restore = restore,
-                                            .put_back = put_back,
+                                            .list_state = list_state,
+                                            .memory_size = memory_size,
+                                            .save_memory = save_memory,
+                                            .restore_memory = restore_memory,
                                             .detail = detail};

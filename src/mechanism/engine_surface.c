@@ -13,6 +13,7 @@ void bo_mechanism_drop_surface(mechanism_engine *e) {
     for (int32_t i = 0; i < e->look_count; i++) {
         bo_free(e->l.ctx, (void *)e->looks[i].vertices);
         bo_free(e->l.ctx, (void *)e->looks[i].triangles);
+        bo_free(e->l.ctx, (void *)e->looks[i].vertex_colours);
     }
     bo_free(e->l.ctx, e->looks);
     bo_free(e->l.ctx, e->things);
@@ -91,30 +92,6 @@ void bo_mechanism_look_at(void *data, int32_t thing, bough_thing_state *state) {
     memcpy(state->frame.pose.rotation, pose.R.m, sizeof pose.R.m);
     bo_store3(state->frame.velocity, bo_mat_vec(pose.R, t.v));
     bo_store3(state->frame.angular_velocity, bo_mat_vec(pose.R, t.w));
-}
-
-bough_status bo_mechanism_rest_surface(void *data, double *x) {
-    const mechanism_engine *e = data;
-    for (int32_t i = 0; i < e->look_count; i++) {
-        const bo_se3 rest = rest_of(e->l.m, i);
-        for (size_t v = 0; v < (size_t)e->looks[i].vertex_count; v++, x += 3)
-            bo_store3(x, bo_se3_apply(rest, bo_load3(e->looks[i].vertices + 3 * v)));
-    }
-    return BOUGH_OK;
-}
-
-bough_status bo_mechanism_surface(void *data, double *x, double *velocity) {
-    mechanism_engine *e = data;
-    for (int32_t i = 0; i < e->look_count; i++) {
-        bo_twist t;
-        const bo_se3 now = bo_mechanism_rigid(e, i, &t);
-        for (size_t v = 0; v < (size_t)e->looks[i].vertex_count; v++, x += 3, velocity += 3) {
-            const bo_vec3 X = bo_load3(e->looks[i].vertices + 3 * v);
-            bo_store3(x, bo_se3_apply(now, X));
-            bo_store3(velocity, bo_mat_vec(now.R, bo_add(t.v, bo_cross(t.w, X))));
-        }
-    }
-    return BOUGH_OK;
 }
 
 /* A hand that pulls a link feels all links, since where one of them is pulled they all resist. */

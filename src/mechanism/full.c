@@ -60,7 +60,7 @@ static bo_twist momentum_between(const bough_rigid_body_def *link, bo_se3 from, 
 }
 
 static void load_links(const bough_full_mechanism *full, const double *rates) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     for (int32_t i = 0; i < m->def.link_count; i++) {
         const bough_rigid_body_def *link = &m->links[i];
@@ -68,12 +68,9 @@ static void load_links(const bough_full_mechanism *full, const double *rates) {
         const bo_vec3 force = bo_sub(bo_scale(link->mass, bo_load3(full->gravity)), change.v);
         const bo_twist own =
             wrench_at(m, bo_se3_apply(w->poses[i], bo_load3(link->centre)), force, bo_scale(-1, change.w));
+        const bo_twist load = bo_load_twist(full->link_loads + 6 * (size_t)i);
         w->wrenches[i] = bo_twist_mul_add(own, 1, w->pushes[i]);
-    }
-    if (w->base_size > 0) {
-        const bo_vec3 x = w->poses[m->def.base].t;
-        const bo_twist f = wrench_at(m, x, bo_load3(full->base_load), bo_load3(full->base_load + 3));
-        w->wrenches[m->def.base] = bo_twist_mul_add(w->wrenches[m->def.base], 1, f);
+        w->wrenches[i] = bo_twist_mul_add(w->wrenches[i], 1, wrench_at(m, w->poses[i].t, load.v, load.w));
     }
     for (int32_t e = 0; e < m->def.end_effector_count; e++) {
         const bough_frame_def *effector = &m->end_effectors[e];
@@ -94,7 +91,7 @@ static double size_of_power(bo_twist a, bo_twist b) {
  * they balance. */
 static double balance_joint(const bough_full_mechanism *full, int32_t j, bo_twist carried, const bo_instant *at,
                             double *R) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     const bo_mechanism_joint *joint = &m->joints[j];
     const int n = joint->freedoms;
@@ -120,7 +117,7 @@ static double balance_joint(const bough_full_mechanism *full, int32_t j, bo_twis
 }
 
 double bo_full_balance(const bough_full_mechanism *full, const bo_instant *at, double *R, double *c) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     const bo_twist none = {{0, 0, 0}, {0, 0, 0}};
     double most = 0;
@@ -155,7 +152,7 @@ double bo_full_balance(const bough_full_mechanism *full, const bo_instant *at, d
 
 static bough_status residual(void *data, const bo_instant *at, double *R, double *c, double *magnitude) {
     const bough_full_mechanism *full = data;
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     *magnitude = fmax(bo_full_balance(full, at, R, c), STIRRED * w->hardest); /* at rest, without loads: no forces */
     for (int32_t k = 0; k < w->n && w->aim; k++)
         R[k] -= w->aim[k];
@@ -165,7 +162,7 @@ static bough_status residual(void *data, const bo_instant *at, double *R, double
 }
 
 static void momentum(void *data, double t, const double *q, const double *v, double *p) {
-    struct bo_full_work *w = ((const bough_full_mechanism *)data)->work;
+    struct bo_full_work *w = bo_full_work_of(data);
     (void)t, (void)v;
     place(w, q);
     for (int32_t i = 0; i < w->mechanism->def.link_count; i++)
@@ -194,7 +191,7 @@ static void equilibrate(struct bo_full_work *w) {
 
 static bough_status tangent(void *data, const bo_instant *at, double ca, double cv, double cq) {
     bough_full_mechanism *full = data;
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const size_t size = (size_t)w->size;
     const double rate = w->dt > 0 ? ca / w->dt : 0, damp = cv / cq;
     w->part = cq;
@@ -211,7 +208,7 @@ static bough_status tangent(void *data, const bo_instant *at, double ca, double 
 
 /* both (size): motion and wrenches of loops by what they are to balance, in place */
 static void solve_both(const bough_full_mechanism *full, double *both) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     if (w->by_tree) {
         bo_full_factor_solve(full, w->tree, both, both);
         return;
@@ -226,7 +223,7 @@ static void solve_both(const bough_full_mechanism *full, double *both) {
 /* The unknown is the rate, the matrix is that of the motion: x = motion / part. */
 static bough_status solve_tangent(void *data, const double *b, const double *d, double *x, double *y) {
     const bough_full_mechanism *full = data;
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     memcpy(w->both, b, (size_t)w->n * sizeof *b);
     for (int32_t k = w->n; k < w->size; k++)
         w->both[k] = d[k - w->n] * w->part;
@@ -239,7 +236,7 @@ static bough_status solve_tangent(void *data, const double *b, const double *d, 
 }
 
 static double step_bound(void *data, const double *q, const double *dq) {
-    const struct bo_full_work *w = ((const bough_full_mechanism *)data)->work;
+    const struct bo_full_work *w = bo_full_work_of(data);
     double limit = 1;
     (void)q;
     for (int32_t k = 0; k < w->n; k++)
@@ -252,7 +249,7 @@ static double step_bound(void *data, const double *q, const double *dq) {
 
 /* A stage of backward Euler, or statics, from where q is, with the residual at `aim`. */
 static bough_status newton(bough_full_mechanism *full, const double *aim) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bool moves = w->dt > 0;
     bo_residual_problem P = {.t = full->time + w->dt,
                              .ca = moves ? 1 / w->dt : 0,
@@ -273,7 +270,7 @@ static bough_status newton(bough_full_mechanism *full, const double *aim) {
 
 /* When Newton's method fails from afar, takes the residual of the start away in pieces. */
 static bough_status search(bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const size_t size = (size_t)w->size, bytes = size * sizeof(double);
     memcpy(w->good, w->q, bytes);
     w->method->iterations = 0, w->hardest = 0;
@@ -316,7 +313,7 @@ static bough_status search(bough_full_mechanism *full) {
 /* ---- settle and step ---- */
 
 static void read_unknowns(const bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     memset(w->q, 0, (size_t)w->base_size * sizeof(double));
     memcpy(w->q + w->base_size, full->coordinates, (size_t)m->coordinate_count * sizeof(double));
@@ -327,7 +324,7 @@ static void read_unknowns(const bough_full_mechanism *full) {
 }
 
 static void write_unknowns(bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     place(w, w->q);
     memcpy(full->coordinates, w->q + w->base_size, (size_t)m->coordinate_count * sizeof(double));
@@ -339,12 +336,12 @@ static void write_unknowns(bough_full_mechanism *full) {
 }
 
 double *bo_full_loop_wrenches(const bough_full_mechanism *full) {
-    return full->work->q + full->work->n;
+    return bo_full_work_of(full)->q + bo_full_work_of(full)->n;
 }
 
 /* The unknowns of now; the wrenches of loops are those of the last search. */
 static void start(bough_full_mechanism *full, double dt) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     read_unknowns(full);
     memcpy(w->kept, w->q, (size_t)w->size * sizeof(double));
     memset(w->pushes, 0, (size_t)w->mechanism->def.link_count * sizeof *w->pushes);
@@ -353,7 +350,7 @@ static void start(bough_full_mechanism *full, double dt) {
 }
 
 bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     w->method->ctx = ctx; /* of this call */
     w->system.what = w->dt > 0 ? "step of the full mechanism" : "equilibrium of the full mechanism";
     const bough_status status = search(full);
@@ -369,7 +366,7 @@ bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
 /* The balance r of a step changes by A dq, and by -p / h of impulses p on the coordinates; dq / h is what they are
  * faster: A^-1 p / h^2. Symmetric but for what turning leaves of it. */
 bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const size_t n = (size_t)w->n;
     if (!w->factored) {
         const bo_instant at = {full->time + w->dt, w->q, NULL, w->v, w->rates, w->q + w->n};
@@ -391,27 +388,25 @@ bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
 }
 
 static bool good_inputs(const bough_full_mechanism *full) {
-    const bough_mechanism *m = full->work->mechanism;
+    const bough_mechanism *m = bo_full_work_of(full)->mechanism;
     double sum = full->gravity[0] + full->gravity[1] + full->gravity[2];
     for (int32_t k = 0; k < 6 * m->def.end_effector_count; k++)
         sum += full->loads[k];
-    for (int k = 0; k < 6; k++)
-        sum += full->base_load[k];
     for (int32_t k = 0; k < m->coordinate_count; k++)
         sum += full->offsets[k] + full->coordinates[k];
     for (int32_t k = 0; k < 6 * m->def.link_count; k++)
-        sum += full->twists[k];
+        sum += full->twists[k] + full->link_loads[k];
     return isfinite(sum);
 }
 
 bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanism *full) {
-    const bough_mechanism *m = full->work->mechanism;
+    const bough_mechanism *m = bo_full_work_of(full)->mechanism;
     if (m->def.free_base)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism with a free base has no equilibrium");
     if (!good_inputs(full))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "loads, gravity, offsets and coordinates must be finite");
     start(full, 0);
-    memset(full->work->momenta, 0, (size_t)m->def.link_count * sizeof *full->work->momenta);
+    memset(bo_full_work_of(full)->momenta, 0, (size_t)m->def.link_count * sizeof *bo_full_work_of(full)->momenta);
     BO_TRY(bo_full_search(ctx, full));
     write_unknowns(full);
     memset(full->twists, 0, 6 * (size_t)m->def.link_count * sizeof(double));
@@ -419,7 +414,7 @@ bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanis
 }
 
 bough_status bo_full_begin(bough_context *ctx, bough_full_mechanism *full, double dt) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
@@ -438,7 +433,7 @@ bough_status bo_full_begin(bough_context *ctx, bough_full_mechanism *full, doubl
 }
 
 void bo_full_finish(bough_full_mechanism *full, double dt) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     write_unknowns(full);
     for (int32_t i = 0; i < m->def.link_count; i++) {
@@ -448,6 +443,8 @@ void bo_full_finish(bough_full_mechanism *full, double dt) {
         const bo_vec3 v = bo_scale(1 / dt, bo_mat_tvec(to.R, bo_sub(bo_se3_apply(to, c), bo_se3_apply(from, c))));
         bo_store_twist(full->twists + 6 * (size_t)i, (bo_twist){bo_sub(v, bo_cross(spin, c)), spin});
     }
+    memset(full->loads, 0, 6 * (size_t)m->def.end_effector_count * sizeof(double));
+    memset(full->link_loads, 0, 6 * (size_t)m->def.link_count * sizeof(double));
     full->time += dt;
 }
 
@@ -463,23 +460,22 @@ bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism 
 void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full) {
     if (!full)
         return;
-    if (full->work) {
-        bo_integrator_destroy(ctx, full->work->method);
-        bo_full_factor_destroy(ctx, full->work->tree);
-        bo_free(ctx, full->work->memory);
-        bo_free(ctx, full->work->poses);
-        bo_free(ctx, full->work->before);
-        bo_free(ctx, full->work->wrenches);
-        bo_free(ctx, full->work->momenta);
-        bo_free(ctx, full->work->pushes);
-        bo_free(ctx, full->work->columns);
-        bo_free(ctx, full->work->pivots);
-    }
-    bo_free(ctx, full->work);
+    struct bo_full_work *w = bo_full_work_of(full);
+    bo_integrator_destroy(ctx, w->method);
+    bo_full_factor_destroy(ctx, w->tree);
+    bo_free(ctx, w->memory);
+    bo_free(ctx, w->poses);
+    bo_free(ctx, w->before);
+    bo_free(ctx, w->wrenches);
+    bo_free(ctx, w->momenta);
+    bo_free(ctx, w->pushes);
+    bo_free(ctx, w->columns);
+    bo_free(ctx, w->pivots);
     bo_free(ctx, full->coordinates);
     bo_free(ctx, full->poses);
     bo_free(ctx, full->twists);
     bo_free(ctx, full->loads);
+    bo_free(ctx, full->link_loads);
     bo_free(ctx, full->offsets);
     bo_free(ctx, full);
 }
@@ -496,7 +492,7 @@ static void fill_units(struct bo_full_work *w) {
 }
 
 static bough_status make_system(bough_context *ctx, bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     w->system = (bo_system){.data = full,
                             .size = w->n,
                             .position_size = w->n,
@@ -549,21 +545,22 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the full mechanism has %d coordinates and %d loops; 8000 unknowns are supported",
                        mechanism->coordinate_count, mechanism->topology.loop_count);
-    bough_full_mechanism *f = BO_NEW(ctx, bough_full_mechanism);
-    if (!f)
+    bo_full_mechanism *made = BO_NEW(ctx, bo_full_mechanism);
+    if (!made)
         return bo_fail_memory(ctx);
-    f->work = BO_NEW(ctx, struct bo_full_work);
+    bough_full_mechanism *f = &made->seen;
     f->coordinates = BO_NEW_ZEROS(ctx, double, mechanism->coordinate_count);
     f->offsets = BO_NEW_ZEROS(ctx, double, mechanism->coordinate_count);
     f->poses = BO_NEW_ARRAY(ctx, bough_pose, def->link_count);
     f->twists = BO_NEW_ZEROS(ctx, double, 6 * (size_t)def->link_count);
     f->loads = BO_NEW_ZEROS(ctx, double, 6 * (size_t)def->end_effector_count);
-    if (!f->work || !f->coordinates || !f->offsets || !f->poses || !f->twists || !f->loads ||
-        !make_work(ctx, mechanism, f->work)) {
+    f->link_loads = BO_NEW_ZEROS(ctx, double, 6 * (size_t)def->link_count);
+    if (!f->coordinates || !f->offsets || !f->poses || !f->twists || !f->loads || !f->link_loads ||
+        !make_work(ctx, mechanism, &made->work)) {
         bough_full_mechanism_destroy(ctx, f);
         return bo_fail_memory(ctx);
     }
-    bough_status status = bo_full_factor_create(ctx, mechanism, f->work->base_size, &f->work->tree);
+    bough_status status = bo_full_factor_create(ctx, mechanism, made->work.base_size, &made->work.tree);
     if (status == BOUGH_OK)
         status = make_system(ctx, f);
     if (status != BOUGH_OK) {
@@ -578,7 +575,6 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
         }
     for (int32_t i = 0; i < def->link_count; i++)
         f->poses[i] = mechanism->links[i].pose;
-    f->gravity[2] = -9.81;
     *full = f;
     return BOUGH_OK;
 }

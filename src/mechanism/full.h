@@ -41,6 +41,15 @@ struct bo_full_work {
     double *z, *v, *rates; /* n, n, 6 links: of that */
 };
 
+/* A full mechanism as the library makes it. */
+typedef struct bo_full_mechanism {
+    bough_full_mechanism seen; /* first: what the user sees */
+    struct bo_full_work work;
+} bo_full_mechanism;
+static inline struct bo_full_work *bo_full_work_of(const bough_full_mechanism *full) {
+    return &((bo_full_mechanism *)(uintptr_t)full)->work;
+}
+
 /* Checks what is given, and makes the unknowns those of now. */
 bough_status bo_full_begin(bough_context *ctx, bough_full_mechanism *full, double dt);
 /* The unknowns at the end of the step, from where they are; when it fails they are as bo_full_begin() left them. */

@@ -25,7 +25,7 @@ typedef struct {
 /* Rates of a joint's coordinates by the twists of its links: sum_a column_a rate_a is the twist of the child against
  * the parent, which has no other part where the joint is closed. */
 static void read_rates(const bough_full_mechanism *full, int32_t j, double *rates) {
-    const bo_mechanism_joint *joint = &full->work->mechanism->joints[j];
+    const bo_mechanism_joint *joint = &bo_full_work_of(full)->mechanism->joints[j];
     const bo_se3 child = bo_pose(&full->poses[joint->child]), parent = bo_pose(&full->poses[joint->parent]);
     const bo_twist by =
         bo_ad(bo_se3_mul(bo_se3_inverse(child), parent), bo_load_twist(full->twists + 6 * (size_t)joint->parent));
@@ -45,7 +45,7 @@ static void read_rates(const bough_full_mechanism *full, int32_t j, double *rate
 }
 
 static void fill_before(touching *t) {
-    const struct bo_full_work *w = t->full->work;
+    const struct bo_full_work *w = bo_full_work_of(t->full);
     const bough_mechanism *m = w->mechanism;
     for (int32_t k = 0; k < w->base_size; k++)
         t->before[k] = t->full->twists[6 * (ptrdiff_t)m->def.base + k];
@@ -55,12 +55,12 @@ static void fill_before(touching *t) {
 
 /* Rates by the unknowns; less what impulses did to them, as the matrix says: rates without contact. */
 static void fill_rates(touching *t, double dt) {
-    const struct bo_full_work *w = t->full->work;
+    const struct bo_full_work *w = bo_full_work_of(t->full);
     for (int32_t k = 0; k < w->n; k++)
         t->y[k] = (k < w->base_size ? w->q[k] : w->q[k] - w->q_before[k]) / dt;
 }
 static void take_back(touching *t) {
-    const size_t n = (size_t)t->full->work->n;
+    const size_t n = (size_t)bo_full_work_of(t->full)->n;
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < n; c++)
             t->y[r] -= t->inverse[r * n + c] * t->last[c];
@@ -76,7 +76,7 @@ static int32_t link_of(const bough_mechanism *m, const bo_touch_place *place) {
 
 /* By the joints on the way to the base, whose columns turn what is beyond them; by a free base's twist in its axes. */
 static void place_link(const touching *t, bo_touch_place *place) {
-    const struct bo_full_work *w = t->full->work;
+    const struct bo_full_work *w = bo_full_work_of(t->full);
     const bough_mechanism *m = w->mechanism;
     const bool of_effector =
         place->def.kind == BOUGH_CONTACT_OF_END_EFFECTOR && place->def.index != BOUGH_TOUCH_BY_BASE;
@@ -98,11 +98,7 @@ static void place_link(const touching *t, bo_touch_place *place) {
                           bo_add(v, bo_cross(spin, bo_sub(place->pose.t, frame.t))), spin);
         }
     }
-    for (int k = 0; k < w->base_size; k++) {
-        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
-        const bo_vec3 r = bo_sub(place->pose.t, base.t);
-        bo_put_column(place->motion, w->n, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
-    }
+    bo_touches_move_with_base(base, w->base_size, w->n, place);
 }
 
 static void place(void *data, int32_t number, bough_contact_motion *motion) {
@@ -116,7 +112,7 @@ static void place(void *data, int32_t number, bough_contact_motion *motion) {
 static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
                            double *least) {
     const touching *t = data;
-    const struct bo_full_work *w = t->full->work;
+    const struct bo_full_work *w = bo_full_work_of(t->full);
     const size_t n = (size_t)w->n;
     double most = 0;
     if (!bo_full_answer(t->full, t->inverse))
@@ -139,9 +135,9 @@ static bough_status begin(bough_context *ctx, void *data, double dt, bough_conta
     BO_TRY(bo_full_search(ctx, t->full));
     fill_before(t);
     fill_rates(t, dt);
-    memset(t->last, 0, (size_t)t->full->work->n * sizeof(double));
+    memset(t->last, 0, (size_t)bo_full_work_of(t->full)->n * sizeof(double));
     t->round = 0, t->touches.y = t->y;
-    *rates = (bough_contact_rates){t->full->work->n, t->y, t->before};
+    *rates = (bough_contact_rates){bo_full_work_of(t->full)->n, t->y, t->before};
     return BOUGH_OK;
 }
 
@@ -149,7 +145,7 @@ static bough_status begin(bough_context *ctx, void *data, double dt, bough_conta
  * where those before them did. Returns by how much impulses have changed. */
 static double push(touching *t, double dt, const double *impulse, int32_t push_count,
                    const bough_contact_push *pushes) {
-    struct bo_full_work *w = t->full->work;
+    struct bo_full_work *w = bo_full_work_of(t->full);
     const bough_mechanism *m = w->mechanism;
     const size_t n = (size_t)w->n;
     double changed = 0, most = 0;
@@ -196,15 +192,8 @@ static void commit(void *data, double dt) {
 }
 
 static void cancel(void *data) {
-    struct bo_full_work *w = ((const touching *)data)->full->work;
+    struct bo_full_work *w = bo_full_work_of(((const touching *)data)->full);
     memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));
-}
-
-static void destroy(bough_context *ctx, void *data) {
-    touching *t = data;
-    bo_touches_free(ctx, &t->touches);
-    bo_free(ctx, t->y);
-    bo_free(ctx, t);
 }
 
 static const bough_contact_table table = {.begin = begin,
@@ -214,27 +203,18 @@ static const bough_contact_table table = {.begin = begin,
                                           .take = take,
                                           .commit = commit,
                                           .cancel = cancel,
-                                          .destroy = destroy};
+                                          .destroy = bo_touches_destroy};
 
 bough_status bough_full_actor_create(bough_context *ctx, bough_full_mechanism *full, int32_t touch_count,
                                      const bough_touch_def *touches, bough_contact_actor *actor) {
     memset(actor, 0, sizeof *actor);
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism_def *def = &w->mechanism->def;
-    const size_t n = (size_t)w->n;
+    const int32_t n = w->n;
     touching *t = BO_NEW(ctx, touching);
-    if (!t)
-        return bo_fail_memory(ctx);
+    const bo_touches_def own = {def->end_effector_count, def->link_count, n, n * n + 3 * n, touch_count, touches};
+    BO_TRY(bo_touches_make(ctx, &own, &table, t, actor));
     t->full = full;
-    bough_status status =
-        bo_touches_make(ctx, def->end_effector_count, def->link_count, w->n, touch_count, touches, &t->touches);
-    if (status == BOUGH_OK && !(t->y = BO_NEW_ZEROS(ctx, double, n *n + 3 * n)))
-        status = bo_fail_memory(ctx);
-    if (status != BOUGH_OK) {
-        destroy(ctx, t);
-        return status;
-    }
-    t->before = t->y + n, t->last = t->before + n, t->inverse = t->last + n;
-    bo_touches_describe(&table, &t->touches, actor);
+    t->y = t->touches.own, t->before = t->y + n, t->last = t->before + n, t->inverse = t->last + n;
     return BOUGH_OK;
 }

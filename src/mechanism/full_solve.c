@@ -160,7 +160,7 @@ static bool eliminate(bo_full_factor *f, int32_t i, bo_twist wrench, bool own, c
 }
 
 static bool make_base(const bough_full_mechanism *full, bo_full_factor *f) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const int32_t base = w->mechanism->def.base;
     const bo_se3 pose = bo_about_middle(w->mechanism, w->poses[base]);
     const double *B = f->B + 36 * (size_t)base;
@@ -242,7 +242,7 @@ static void see_motion(const bo_full_factor *f, int32_t loop, double *rows) {
 
 static void fill_loop(const bough_full_mechanism *full, bo_full_factor *f, int32_t loop, const bo_instant *at,
                       double damp) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[loop]];
     closed_loop *l = &f->loops[loop];
@@ -287,7 +287,7 @@ static void fill_loop(const bough_full_mechanism *full, bo_full_factor *f, int32
  * coordinates.
  */
 static void fill_holds(const bough_full_mechanism *full, bo_full_factor *f, const double *diagonal) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     double most = 0;
     for (int32_t k = 0; k < m->topology.loop_count; k++) {
@@ -335,7 +335,7 @@ static bool factor_small(bo_full_factor *f) {
 }
 
 static bool make_loops(const bough_full_mechanism *full, bo_full_factor *f) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const int32_t count = w->mechanism->topology.loop_count;
     const size_t n = (size_t)f->small_size;
     double rows[12], *x = w->step;
@@ -381,15 +381,15 @@ static void fill_diagonal(const bough_full_mechanism *full, bo_full_factor *f, i
     const tree_joint *j = &f->joints[i];
     for (int a = 0; a < j->n; a++) {
         const bo_twist S = motion(f, j->offset + a);
-        const double turned = own ? bo_twist_dot(bo_bracket_power(S, full->work->wrenches[i]), S) : 0;
+        const double turned = own ? bo_twist_dot(bo_bracket_power(S, bo_full_work_of(full)->wrenches[i]), S) : 0;
         diagonal[j->offset + a] =
-            K[(j->n + 1) * a] - turned - bo_twist_dot(S, times(full->work->stiffness + 36 * (size_t)i, S));
+            K[(j->n + 1) * a] - turned - bo_twist_dot(S, times(bo_full_work_of(full)->stiffness + 36 * (size_t)i, S));
     }
 }
 
 bool bo_full_factor_make(const bough_full_mechanism *full, bo_full_factor *f, const bo_instant *at, double rate,
                          double damp, double *hardest) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     double *diagonal = w->scale;
     bo_full_fill_columns(w, at->q);
@@ -430,7 +430,7 @@ bool bo_full_factor_make(const bough_full_mechanism *full, bo_full_factor *f, co
 }
 
 void bo_full_factor_solve(const bough_full_mechanism *full, bo_full_factor *f, const double *b, double *x) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const int32_t count = w->mechanism->topology.loop_count;
     const size_t n = (size_t)f->small_size;
     double *y = w->step;

@@ -65,7 +65,7 @@ static void column_changes(bough_joint_kind kind, const double *theta, bo_twist 
 
 void bo_full_joint_block(const bough_full_mechanism *full, int32_t j, const bo_instant *at, bo_twist W, double damp,
                          double K[36]) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bo_mechanism_joint *joint = &w->mechanism->joints[j];
     const int n = joint->freedoms;
     const double *theta = at->q + w->base_size + joint->offset;
@@ -80,7 +80,7 @@ void bo_full_joint_block(const bough_full_mechanism *full, int32_t j, const bo_i
 
 static void put_joint(const bough_full_mechanism *full, int32_t j, const bo_instant *at, bo_twist W, double damp,
                       double *A) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bo_mechanism_joint *joint = &w->mechanism->joints[j];
     const int32_t offset = w->base_size + joint->offset;
     double K[36];
@@ -123,7 +123,7 @@ static void put_inertia(const struct bo_full_work *w, int32_t i, bo_vec3 r, doub
 }
 
 void bo_full_fill_links(const bough_full_mechanism *full, const bo_instant *at, double rate) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     memset(w->stiffness, 0, 36 * (size_t)m->def.link_count * sizeof(double));
     for (int32_t i = 0; i < m->def.link_count; i++) {
@@ -135,10 +135,8 @@ void bo_full_fill_links(const bough_full_mechanism *full, const bo_instant *at, 
             put_inertia(w, i, r, rate, B);
         }
         put_force(B, r, F);
+        put_force(B, bo_sub(w->poses[i].t, m->middle), bo_load3(full->link_loads + 6 * (size_t)i));
     }
-    if (w->base_size > 0)
-        put_force(w->stiffness + 36 * (size_t)m->def.base, bo_sub(w->poses[m->def.base].t, m->middle),
-                  bo_load3(full->base_load));
     for (int32_t e = 0; e < m->def.end_effector_count; e++) {
         const bough_frame_def *effector = &m->end_effectors[e];
         const bo_vec3 x = bo_se3_apply(w->poses[effector->body], bo_load3(effector->pose.position));
@@ -202,7 +200,7 @@ static void put_pairs(const struct bo_full_work *w, int32_t i, int32_t b, bool o
 }
 
 static void put_tree(const bough_full_mechanism *full, const bo_instant *at, double damp, double *A) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
         const int32_t i = m->topology.order[k], j = m->topology.way[i].joint;
@@ -259,7 +257,7 @@ static void put_carried(const struct bo_full_work *w, int32_t child, bo_twist f,
 }
 
 static void put_loop(const bough_full_mechanism *full, int32_t loop, const bo_instant *at, double damp, double *A) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     const bough_mechanism *m = w->mechanism;
     const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[loop]];
     const size_t size = (size_t)w->size;
@@ -298,7 +296,7 @@ static void put_loop(const bough_full_mechanism *full, int32_t loop, const bo_in
 
 void bo_full_differentiate(const bough_full_mechanism *full, const bo_instant *at, double rate, double damp,
                            double *A) {
-    const struct bo_full_work *w = full->work;
+    const struct bo_full_work *w = bo_full_work_of(full);
     memset(A, 0, (size_t)w->size * (size_t)w->size * sizeof *A);
     bo_full_fill_columns(w, at->q);
     bo_full_fill_links(full, at, rate);

@@ -220,6 +220,7 @@ bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_st
     memcpy(state->internal_rate, s->motion.v + directions, (size_t)model->internal_count * sizeof(double));
     remember_end(s);
     memcpy(s->end_gravity, state->gravity, sizeof s->end_gravity);
+    bo_mechanism_clear_loads(model, state);
     state->time += dt;
     return BOUGH_OK;
 }

@@ -12,12 +12,12 @@ typedef struct bo_rest4 {
     bo_v4 R[9], p[3];
 } bo_rest4;
 
-struct bo_mechanism_lanes {
+typedef struct bo_mechanism_lanes {
     bo_arena arena;
     int32_t group_count, rank;
     bo_rest4 *rest; /* group_count */
     bo_v4 *maps;    /* group_count x (1 + rank) x 6: twists at z = 0, then by each z, turned into the world's axes */
-};
+} bo_mechanism_lanes;
 
 bough_status bo_lanes_create(bough_context *ctx, int32_t link_count, int32_t rank, bo_mechanism_lanes **lanes);
 void bo_lanes_destroy(bough_context *ctx, bo_mechanism_lanes *lanes);
@@ -31,5 +31,14 @@ bo_twist bo_lanes_twist(const bo_mechanism_lanes *lanes, int32_t link, int32_t c
  * the threads of ctx (NULL: none), with the same bits. */
 void bo_lanes_place(bough_context *ctx, const bo_mechanism_lanes *lanes, int32_t link_count, const double *z,
                     const bo_se3 *moved, bough_pose *poses);
+
+/* A reduced model as the library makes it. */
+typedef struct bo_mechanism_model {
+    bough_mechanism_model seen; /* first: what the user sees */
+    bo_mechanism_lanes *lanes;  /* maps to the links */
+} bo_mechanism_model;
+static inline bo_mechanism_lanes *bo_mechanism_lanes_of(const bough_mechanism_model *model) {
+    return ((bo_mechanism_model *)(uintptr_t)model)->lanes;
+}
 
 #endif

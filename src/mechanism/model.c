@@ -159,7 +159,7 @@ static void map_link(const bough_mechanism *m, const bough_mechanism_statics *st
     multiply(6, n, rank, Psi, model->P, model->Psi + 6 * (size_t)i * (size_t)n);
     const bo_se3 rest = bo_pose(&m->links[i].pose);
     double twist[6];
-    bo_lanes_rest(model->lanes, i, rest);
+    bo_lanes_rest(bo_mechanism_lanes_of(model), i, rest);
     for (int32_t c = 0; c <= model->motor_count; c++) { /* beside what end effectors that go along do */
         const double *all =
             c ? statics->motor_twists + 6 * (size_t)(c - 1) * (size_t)model->link_count : statics->offset_twists;
@@ -169,12 +169,12 @@ static void map_link(const bough_mechanism *m, const bough_mechanism_statics *st
             for (int32_t k = 0; k < rank; k++)
                 twist[r] -= Psi[r * rank + k] * z[k];
         }
-        bo_lanes_put(model->lanes, i, c ? rank + c : 0, rest.R, twist);
+        bo_lanes_put(bo_mechanism_lanes_of(model), i, c ? rank + c : 0, rest.R, twist);
     }
     for (int32_t k = 0; k < rank; k++) {
         for (int r = 0; r < 6; r++)
             twist[r] = Psi[r * rank + k];
-        bo_lanes_put(model->lanes, i, 1 + k, rest.R, twist);
+        bo_lanes_put(bo_mechanism_lanes_of(model), i, 1 + k, rest.R, twist);
     }
 }
 
@@ -239,7 +239,7 @@ static bough_status fill(bough_context *ctx, const bough_mechanism *m, const bou
     append_modes(internal, model);
     const int32_t rank = model->rank;
     double *down = scratch, *more = down + (size_t)n * (size_t)rank;
-    BO_TRY(bo_lanes_create(ctx, model->link_count, rank + model->motor_count, &model->lanes));
+    BO_TRY(bo_lanes_create(ctx, model->link_count, rank + model->motor_count, &((bo_mechanism_model *)model)->lanes));
     for (int32_t k = 0; k < rank; k++) {
         model->Kz[k] = 1 / model->compliances[k];
         for (int32_t i = 0; i < n; i++)
@@ -285,7 +285,7 @@ void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism_model *mo
                             model->base_weight};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         bo_free(ctx, blocks[k]);
-    bo_lanes_destroy(ctx, model->lanes);
+    bo_lanes_destroy(ctx, bo_mechanism_lanes_of(model));
     bo_free(ctx, model);
 }
 
@@ -341,17 +341,19 @@ size_t bough_mechanism_model_memory(const bough_mechanism_model *model) {
     list_rooms(&shape, all);
     for (size_t k = 0; k < ROOMS; k++)
         numbers += all[k].count;
-    return sizeof *model + numbers * sizeof(double) + (size_t)model->end_effector_count * sizeof *model->end_effectors +
+    return sizeof(bo_mechanism_model) + numbers * sizeof(double) +
+           (size_t)model->end_effector_count * sizeof *model->end_effectors +
            (size_t)model->link_count * sizeof *model->rest + (size_t)model->motor_count * sizeof *model->motors +
-           bo_lanes_memory(model->lanes);
+           bo_lanes_memory(bo_mechanism_lanes_of(model));
 }
 
 static bough_status make(bough_context *ctx, const bough_mechanism *mechanism, const bough_mechanism_statics *statics,
                          double tolerance, int32_t modes, bough_mechanism_model **model) {
-    bough_mechanism_model *made = BO_NEW(ctx, bough_mechanism_model);
+    bo_mechanism_model *whole = BO_NEW(ctx, bo_mechanism_model);
     *model = NULL;
-    if (!made)
+    if (!whole)
         return bo_fail_memory(ctx);
+    bough_mechanism_model *made = &whole->seen;
     made->end_effector_count = statics->end_effector_count, made->link_count = mechanism->def.link_count;
     made->base = mechanism->def.base, made->free_base = mechanism->def.free_base;
     made->radius = mechanism->radius, made->motor_count = statics->motor_count;

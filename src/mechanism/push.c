@@ -14,11 +14,12 @@ static double coordinate(const bough_mechanism_model *model, const bough_mechani
 
 /* The twist t of a link in the world's axes, as the lanes have it: the link is at (exp(t.w) R_0, p_0 + J(t.w) t.v). */
 static bo_twist twist_of(const bough_mechanism_model *model, const bough_mechanism_state *state, int32_t link) {
-    bo_twist t = bo_lanes_twist(model->lanes, link, 0);
+    bo_twist t = bo_lanes_twist(bo_mechanism_lanes_of(model), link, 0);
     for (int32_t k = 0; k < model->rank; k++)
-        t = bo_twist_mul_add(t, coordinate(model, state, k), bo_lanes_twist(model->lanes, link, 1 + k));
+        t = bo_twist_mul_add(t, coordinate(model, state, k), bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + k));
     for (int32_t k = 0; k < model->motor_count; k++)
-        t = bo_twist_mul_add(t, state->motors[k], bo_lanes_twist(model->lanes, link, 1 + model->rank + k));
+        t = bo_twist_mul_add(t, state->motors[k],
+                             bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + model->rank + k));
     return t;
 }
 
@@ -34,7 +35,8 @@ void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_m
     const bo_vec3 f = bo_mat_tvec(axes, bo_load3(force)), arm = bo_mat_vec(rest, bo_load3(point));
     const bo_twist w = {f, bo_add(bo_mat_tvec(axes, bo_load3(torque)), bo_cross(arm, f))};
     for (int32_t k = 0; k < model->rank; k++)
-        state->load[k] += bo_twist_dot(w, bo_se3_right_jacobian(t, bo_lanes_twist(model->lanes, link, 1 + k)));
+        state->load[k] +=
+            bo_twist_dot(w, bo_se3_right_jacobian(t, bo_lanes_twist(bo_mechanism_lanes_of(model), link, 1 + k)));
     if (!model->free_base)
         return;
     /* Ad^T of the base's frame in these axes */

@@ -17,17 +17,17 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     *state = NULL;
     const size_t n = 6 * (size_t)model->end_effector_count, size = (size_t)size_of(model),
                  motors = (size_t)model->motor_count, internal = (size_t)model->internal_count;
-    bough_mechanism_state *s = BO_NEW(ctx, bough_mechanism_state);
-    struct bo_mechanism_work *w = s ? BO_NEW(ctx, struct bo_mechanism_work) : NULL;
+    bo_mechanism_state *made = BO_NEW(ctx, bo_mechanism_state);
     double *memory =
-        w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors + 2 * internal) : NULL;
+        made ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors + 2 * internal) : NULL;
     bough_pose *poses = memory ? BO_NEW_ARRAY(ctx, bough_pose, model->link_count) : NULL;
     if (!poses) {
         bo_free(ctx, memory);
-        bo_free(ctx, w);
-        bo_free(ctx, s);
+        bo_free(ctx, made);
         return bo_fail_memory(ctx);
     }
+    bough_mechanism_state *s = &made->seen;
+    struct bo_mechanism_work *w = &made->work;
     w->memory = memory, w->size = (int32_t)size;
     s->xi = memory, s->phi = s->xi + n, s->wrench = s->phi + n;
     w->inverse = s->wrench + n, w->factor = w->inverse + size * size;
@@ -35,8 +35,7 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     w->transported = w->next + size, w->goal = w->transported + size, w->columns = w->goal + size;
     s->motors = w->columns + size + motors, s->load = s->motors + motors;
     s->internal = s->load + size, s->internal_rate = s->internal + internal;
-    s->poses = poses, s->work = w;
-    s->gravity[2] = -9.81;
+    s->poses = poses;
     s->base = model->rest[model->base];
     bough_mechanism_state_place(model, s);
     *state = s;
@@ -46,8 +45,7 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
 void bough_mechanism_state_destroy(bough_context *ctx, bough_mechanism_state *state) {
     if (!state)
         return;
-    bo_free(ctx, state->work->memory);
-    bo_free(ctx, state->work);
+    bo_free(ctx, bo_mechanism_work_of(state)->memory);
     bo_free(ctx, state->poses);
     bo_free(ctx, state);
 }
@@ -111,14 +109,14 @@ static bough_status invert(bough_context *ctx, const bough_mechanism_model *mode
 
 /* z where the springs pull, with the motors as they are. */
 static void find_goal(const bough_mechanism_model *model, const bough_mechanism_state *state) {
-    double *goal = state->work->goal;
+    double *goal = bo_mechanism_work_of(state)->goal;
     memcpy(goal, model->rest_z, (size_t)model->rank * sizeof(double));
     add_transposed(model->motor_count, model->rank, 1, model->motor_z, state->motors, goal);
 }
 
 /* z and its rate from xi and phi, the base's twist before them; gravity in the base's axes. */
 static void read_state(const bough_mechanism_model *model, const bough_mechanism_state *state, double g[3]) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t b = w->size - model->rank;
     bo_mechanism_coordinates(model, state->xi, state->internal, w->z + b);
     bo_mechanism_coordinates(model, state->phi, state->internal_rate, w->rate + b);
@@ -131,7 +129,7 @@ static void read_state(const bough_mechanism_model *model, const bough_mechanism
 /* M rate + h (w + weight - K (z - z_rest)); of the base in *momentum, and zero here. */
 static void fill_right(const bough_mechanism_model *model, const bough_mechanism_state *state, double dt,
                        const double g[3], double momentum[6]) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t n = 6 * model->end_effector_count, size = w->size, b = size - model->rank;
     for (int32_t i = 0; i < size; i++) {
         double sum = 0;
@@ -232,7 +230,7 @@ static void find_rates(struct bo_mechanism_work *w, int32_t rank, double dt) {
 
 bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     double g[3];
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
@@ -246,7 +244,7 @@ bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_mode
 
 void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state *state, double dt,
                        const double *impulse) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t b = w->size - model->rank;
     for (int32_t k = 0; k < b; k++)
         w->momentum[k] += impulse[k];
@@ -257,7 +255,7 @@ void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state
 
 bough_status bo_mechanism_advance(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t b = w->size - model->rank;
     for (int32_t k = b; k < w->size; k++)
         w->z[k] += dt * w->next[k];
@@ -267,8 +265,14 @@ bough_status bo_mechanism_advance(bough_context *ctx, const bough_mechanism_mode
     return BOUGH_OK;
 }
 
+void bo_mechanism_clear_loads(const bough_mechanism_model *model, bough_mechanism_state *state) {
+    memset(state->wrench, 0, 6 * (size_t)model->end_effector_count * sizeof *state->wrench);
+    memset(state->load, 0, (size_t)model->rank * sizeof *state->load);
+    memset(state->base_wrench, 0, sizeof state->base_wrench);
+}
+
 void bo_mechanism_publish(const bough_mechanism_model *model, bough_mechanism_state *state, double dt) {
-    const struct bo_mechanism_work *w = state->work;
+    const struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
     multiply(n, model->rank, model->Q, w->z + b, state->xi);
     multiply(n, model->rank, model->Q, w->next + b, state->phi);
@@ -282,6 +286,7 @@ void bo_mechanism_publish(const bough_mechanism_model *model, bough_mechanism_st
         base.R = bo_quat_to_matrix(bo_quat_from_matrix(base.R)); /* products drift from rotations */
         state->base = bo_put_pose(base);
     }
+    bo_mechanism_clear_loads(model, state);
     state->time += dt;
 }
 
@@ -304,12 +309,13 @@ static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_s
 
 void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
                                           bough_mechanism_state *state) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     bo_se3 moved;
     bo_mechanism_coordinates(model, state->xi, state->internal, w->columns);
     memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
-    bo_lanes_place(ctx, model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+    bo_lanes_place(ctx, bo_mechanism_lanes_of(model), model->link_count, w->columns, moves ? &moved : NULL,
+                   state->poses);
 }
 
 void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
@@ -341,7 +347,7 @@ void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechan
 
 bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state) {
-    struct bo_mechanism_work *w = state->work;
+    struct bo_mechanism_work *w = bo_mechanism_work_of(state);
     const int32_t b = w->size - model->rank;
     bough_mechanism_energies e = {0};
     double g[3];

@@ -17,6 +17,15 @@ struct bo_mechanism_work {
     double *memory;
 };
 
+/* A state as the library makes it. */
+typedef struct bo_mechanism_state {
+    bough_mechanism_state seen; /* first: what the user sees */
+    struct bo_mechanism_work work;
+} bo_mechanism_state;
+static inline struct bo_mechanism_work *bo_mechanism_work_of(const bough_mechanism_state *state) {
+    return &((bo_mechanism_state *)(uintptr_t)state)->work;
+}
+
 /* z (rank) of xi and internal coordinates, or their rates. */
 void bo_mechanism_coordinates(const bough_mechanism_model *model, const double *xi, const double *internal, double *z);
 
@@ -29,7 +38,10 @@ void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state
 /* Moves work->z by the rates; fails where that is not finite. The state stays. */
 bough_status bo_mechanism_advance(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt);
-/* Moves the state to where bo_mechanism_advance() went. */
+/* Moves the state to where bo_mechanism_advance() went; the loads of the step are gone. */
 void bo_mechanism_publish(const bough_mechanism_model *model, bough_mechanism_state *state, double dt);
+
+/* Makes wrench, load and base_wrench zero, as they are after each step that succeeds. */
+void bo_mechanism_clear_loads(const bough_mechanism_model *model, bough_mechanism_state *state);
 
 #endif

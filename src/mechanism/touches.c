@@ -51,40 +51,63 @@ static void add_place(bough_contact_place_def place, int32_t touch_count, const 
 }
 
 /* Places with shapes are few; each end effector and link is looked for among all touches. */
-bough_status bo_touches_make(bough_context *ctx, int32_t end_effector_count, int32_t link_count, int32_t size,
-                             int32_t touch_count, const bough_touch_def *defs, bo_touches *touches) {
-    *touches = (bo_touches){.size = size};
-    if (touch_count < 0 || touch_count > MOST_TOUCHES || (touch_count > 0 && !defs))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism cannot have %d touches", touch_count);
-    for (int32_t i = 0; i < touch_count; i++)
-        BO_TRY(check_touch(ctx, end_effector_count, link_count, &defs[i], i));
-    touches->places = BO_NEW_ZEROS(ctx, bo_touch_place, touch_count);
-    touches->defs = BO_NEW_ZEROS(ctx, bough_contact_place_def, touch_count);
-    touches->shapes = BO_NEW_ZEROS(ctx, bough_contact_shape_def, touch_count);
-    touches->numbers = BO_NEW_ZEROS(ctx, double, 6 * (size_t)size * (size_t)touch_count);
-    if (!touches->places || !touches->defs || !touches->shapes || !touches->numbers)
+static bough_status fill(bough_context *ctx, const bo_touches_def *def, bo_touches *touches) {
+    const int32_t count = def->touch_count;
+    touches->size = def->size;
+    if (count < 0 || count > MOST_TOUCHES || (count > 0 && !def->touches))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism cannot have %d touches", count);
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(check_touch(ctx, def->end_effector_count, def->link_count, &def->touches[i], i));
+    touches->places = BO_NEW_ZEROS(ctx, bo_touch_place, count);
+    touches->defs = BO_NEW_ZEROS(ctx, bough_contact_place_def, count);
+    touches->shapes = BO_NEW_ZEROS(ctx, bough_contact_shape_def, count);
+    touches->numbers = BO_NEW_ZEROS(ctx, double, 6 * (size_t)def->size * (size_t)count);
+    touches->own = BO_NEW_ZEROS(ctx, double, def->own_size);
+    if (!touches->places || !touches->defs || !touches->shapes || !touches->numbers || !touches->own)
         return bo_fail_memory(ctx);
-    for (int32_t e = BOUGH_TOUCH_BY_BASE; e < end_effector_count; e++)
-        add_place((bough_contact_place_def){BOUGH_CONTACT_OF_END_EFFECTOR, e}, touch_count, defs, touches);
-    for (int32_t link = 0; link < link_count; link++)
-        add_place((bough_contact_place_def){BOUGH_CONTACT_OF_LINK, link}, touch_count, defs, touches);
+    for (int32_t e = BOUGH_TOUCH_BY_BASE; e < def->end_effector_count; e++)
+        add_place((bough_contact_place_def){BOUGH_CONTACT_OF_END_EFFECTOR, e}, count, def->touches, touches);
+    for (int32_t link = 0; link < def->link_count; link++)
+        add_place((bough_contact_place_def){BOUGH_CONTACT_OF_LINK, link}, count, def->touches, touches);
     return BOUGH_OK;
 }
 
-void bo_touches_free(bough_context *ctx, bo_touches *touches) {
+void bo_touches_destroy(bough_context *ctx, void *data) {
+    bo_touches *touches = data;
+    if (!touches)
+        return;
     bo_free(ctx, touches->places);
     bo_free(ctx, touches->defs);
     bo_free(ctx, touches->shapes);
     bo_free(ctx, touches->numbers);
+    bo_free(ctx, touches->own);
+    bo_free(ctx, touches);
 }
 
-void bo_touches_describe(const bough_contact_table *table, bo_touches *touches, bough_contact_actor *actor) {
+bough_status bo_touches_make(bough_context *ctx, const bo_touches_def *def, const bough_contact_table *table,
+                             void *data, bough_contact_actor *actor) {
+    bo_touches *touches = data;
+    const bough_status status = data ? fill(ctx, def, touches) : bo_fail_memory(ctx);
+    if (status != BOUGH_OK) {
+        bo_touches_destroy(ctx, data);
+        return status;
+    }
     *actor = bough_default_contact_actor();
     actor->table = table, actor->data = touches;
     actor->most_rates = touches->size;
     actor->place_count = touches->place_count, actor->places = touches->defs;
     actor->shape_count = touches->shape_count, actor->shapes = touches->shapes;
     actor->shape_name = "touch";
+    return BOUGH_OK;
+}
+
+/* By a twist (v; w) a point at r from the base moves with v + w x r. */
+void bo_touches_move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_touch_place *place) {
+    const bo_vec3 r = bo_sub(place->pose.t, base.t);
+    for (int k = 0; k < base_size; k++) {
+        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
+        bo_put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
+    }
 }
 
 void bo_touches_tell(const bo_touches *touches, int32_t place, bough_contact_motion *motion) {

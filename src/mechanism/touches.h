@@ -22,15 +22,25 @@ typedef struct bo_touches {
     bough_contact_place_def *defs; /* place_count */
     bough_contact_shape_def *shapes;
     double *numbers; /* all motions */
+    double *own;     /* zeros to begin with, for the actor that has these touches */
 } bo_touches;
 
-/* link_count 0: links do not touch. To be freed, also when it fails. */
-bough_status bo_touches_make(bough_context *ctx, int32_t end_effector_count, int32_t link_count, int32_t size,
-                             int32_t touch_count, const bough_touch_def *defs, bo_touches *touches);
-void bo_touches_free(bough_context *ctx, bo_touches *touches);
+typedef struct bo_touches_def {
+    int32_t end_effector_count;
+    int32_t link_count;     /* 0: links do not touch */
+    int32_t size, own_size; /* of the rates; of bo_touches.own */
+    int32_t touch_count;
+    const bough_touch_def *touches;
+} bo_touches_def;
+/* Makes an actor. data begins with bo_touches, all zero bytes, and is the actor's from then on; where this fails it is
+ * freed. NULL: there was no memory for it, and this fails with that. */
+bough_status bo_touches_make(bough_context *ctx, const bo_touches_def *def, const bough_contact_table *table,
+                             void *data, bough_contact_actor *actor);
+/* bough_contact_table.destroy */
+void bo_touches_destroy(bough_context *ctx, void *data);
 
-/* Describes the actor, whose data begins with `touches`. */
-void bo_touches_describe(const bough_contact_table *table, bo_touches *touches, bough_contact_actor *actor);
+/* Puts a free base's twist (base_size 6; else it is held: 0) in its axes into the first columns of a place's motion. */
+void bo_touches_move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_touch_place *place);
 /* Says how a place moves by y, once its pose and motion are known. */
 void bo_touches_tell(const bo_touches *touches, int32_t place, bough_contact_motion *motion);
 /* bough_contact_table.rows */

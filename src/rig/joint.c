@@ -29,6 +29,13 @@ bo_se3 bo_joint_pose(bough_joint_kind kind, const double *q) {
     case BOUGH_JOINT_FREE:
         g = (bo_se3){bo_exp3(bo_load3(q + 3)), bo_load3(q)};
         break;
+    case BOUGH_JOINT_CYLINDRICAL:
+        g = (bo_se3){turn(2, q[1]), bo_v3(0, 0, q[0])};
+        break;
+    case BOUGH_JOINT_PLANAR:
+        g = (bo_se3){turn(2, q[2]), bo_v3(q[0], q[1], 0)};
+        break;
+    case BOUGH_JOINT_DISTANCE:
     case BOUGH_JOINT_WELD:
     case BOUGH_JOINT_KIND_COUNT:
         break;
@@ -120,6 +127,17 @@ void bo_joint_columns(bough_joint_kind kind, const double *q, bo_twist columns[B
         }
         break;
     }
+    case BOUGH_JOINT_CYLINDRICAL:
+        columns[0] = unit(2), columns[1] = unit(5);
+        break;
+    case BOUGH_JOINT_PLANAR: { /* Rz(t3)^T ex, ey; ez */
+        const bo_mat3 R = turn(2, q[2]);
+        for (int k = 0; k < 2; k++)
+            columns[k] = (bo_twist){bo_load3(R.m + 3 * k), {0, 0, 0}};
+        columns[2] = unit(5);
+        break;
+    }
+    case BOUGH_JOINT_DISTANCE:
     case BOUGH_JOINT_WELD:
     case BOUGH_JOINT_KIND_COUNT:
         break;
@@ -155,6 +173,14 @@ void bo_joint_columns_rate(bough_joint_kind kind, const double *q, const double 
         }
         break;
     }
+    case BOUGH_JOINT_PLANAR: { /* (R^T e)' = R^T e x w */
+        const bo_mat3 R = turn(2, q[2]);
+        for (int k = 0; k < 2; k++)
+            columns[k].v = bo_cross(bo_load3(R.m + 3 * k), bo_v3(0, 0, rate[2]));
+        break;
+    }
+    case BOUGH_JOINT_CYLINDRICAL:
+    case BOUGH_JOINT_DISTANCE:
     case BOUGH_JOINT_WELD:
     case BOUGH_JOINT_HINGE:
     case BOUGH_JOINT_PRISMATIC:
@@ -183,7 +209,9 @@ bo_twist bo_joint_bias(bough_joint_kind kind, const double *q, const double *rat
 }
 
 bool bo_joint_slides(bough_joint_kind kind, int k) {
-    return kind == BOUGH_JOINT_PRISMATIC || ((kind == BOUGH_JOINT_COMPLIANT || kind == BOUGH_JOINT_FREE) && k < 3);
+    return kind == BOUGH_JOINT_PRISMATIC || (kind == BOUGH_JOINT_CYLINDRICAL && k == 0) ||
+           (kind == BOUGH_JOINT_PLANAR && k < 2) ||
+           ((kind == BOUGH_JOINT_COMPLIANT || kind == BOUGH_JOINT_FREE) && k < 3);
 }
 
 void bo_joint_read(bough_joint_kind kind, bo_se3 X, double *q) {
@@ -208,6 +236,13 @@ void bo_joint_read(bough_joint_kind kind, bo_se3 X, double *q) {
     case BOUGH_JOINT_FREE:
         bo_store3(q, X.t), bo_store3(q + 3, bo_log3(X.R));
         break;
+    case BOUGH_JOINT_CYLINDRICAL:
+        q[0] = X.t.z, q[1] = atan2(m[3] - m[1], m[0] + m[4]);
+        break;
+    case BOUGH_JOINT_PLANAR:
+        q[0] = X.t.x, q[1] = X.t.y, q[2] = atan2(m[3] - m[1], m[0] + m[4]);
+        break;
+    case BOUGH_JOINT_DISTANCE:
     case BOUGH_JOINT_WELD:
     case BOUGH_JOINT_KIND_COUNT:
         break;

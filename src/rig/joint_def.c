@@ -22,6 +22,10 @@ bough_joint_def bough_default_joint_def(void) {
     return joint;
 }
 
+bough_motor_limits bough_default_motor_limits(void) {
+    return (bough_motor_limits){-INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+}
+
 static bool is_kind(bough_joint_kind kind) {
     return (int)kind >= 0 && kind < BOUGH_JOINT_KIND_COUNT;
 }

@@ -142,8 +142,7 @@ bough_status bo_run_open_stresses(bough_context *ctx, bough_run *run, const char
     if (!table && !bo_equal_ignoring_case(bo_path_extension(path), "npy"))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: stresses are recorded as .csv or .npy", path);
     if (run->engine.stress_count == 0)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: %s is rigid and has no stress", path,
-                       run->engine.kind->title);
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: %s records no stress", path, run->engine.kind->title);
     if (!(run->stress = BO_NEW_ZEROS(ctx, double, run->engine.stress_count + 1)))
         return BOUGH_ERROR_MEMORY;
     BO_TRY(table ? open_table(ctx, run, path, resumed, &kept)

@@ -235,8 +235,8 @@ bough_status bough_run_spring(bough_context *ctx, const bough_run *run, int32_t 
     return BOUGH_OK;
 }
 
-bough_state *bough_run_state(bough_run *run) {
-    bough_state *state = NULL;
+bough_tree_state *bough_run_state(bough_run *run) {
+    bough_tree_state *state = NULL;
     if (run->live && run->engine.kind->model)
         run->engine.kind->model(run->engine.data, &state);
     return state;

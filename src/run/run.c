@@ -222,6 +222,31 @@ bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
     return status != BOUGH_OK ? status : inputs != BOUGH_OK ? inputs : saved;
 }
 
+/* ---- equilibria ---- */
+
+bough_status bough_run_follow(bough_context *ctx, bough_run *run, double time, int32_t *snaps, bough_run_snap *last) {
+    const bo_engine_kind *kind = run->engine.kind;
+    int32_t count = 0;
+    bough_run_snap snap = {.joint = -1};
+    if (!(kind->can & BOUGH_CAN_FOLLOW))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s knows equilibria at the start only", kind->title);
+    if (isnan(run->engine.residual))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "only a run that was settled can be followed from there");
+    if (!isfinite(time))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time of an equilibrium is %g; it must be finite", time);
+    if (!bo_progress(ctx, "following", run->duration > 0 ? time / run->duration : -1, "t = %.4g s", time))
+        return bo_fail_cancelled(ctx);
+    const bough_status status = kind->follow(run->engine.data, time, &count, &snap);
+    if (snaps)
+        *snaps = count;
+    if (last)
+        *last = snap;
+    BO_TRY(status);
+    run->since_step = run->place.step, run->since_time = time;
+    run->measured = time;
+    return bo_run_measure(ctx, run, time, run->values);
+}
+
 /* ---- looking ---- */
 
 int32_t bough_run_column_count(const bough_run *run) {
@@ -253,13 +278,32 @@ bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap
     return run->engine.kind->joint_gap(run->engine.data, now ? now : &ignored[0], worst ? worst : &ignored[1]);
 }
 
+int32_t bough_run_contacts(const bough_run *run, int32_t most, bough_run_contact *contacts) {
+    const bo_engine_kind *kind = run->engine.kind;
+    return kind->can & BOUGH_CAN_CONTACTS ? kind->contacts(run->engine.data, most, contacts) : 0;
+}
+
+int32_t bough_run_joints(const bough_run *run, int32_t most, bough_run_joint *joints) {
+    const bo_engine_kind *kind = run->engine.kind;
+    return kind->can & BOUGH_CAN_JOINTS ? kind->joints(run->engine.data, most, joints) : 0;
+}
+
+bough_status bough_run_find_modes(bough_context *ctx, bough_run *run, bough_run_modes *modes) {
+    const bo_engine_kind *kind = run->engine.kind;
+    if (!(kind->can & BOUGH_CAN_MODES))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s finds no modes", kind->title);
+    if (modes->shapes)
+        BO_TRY(bo_engine_need_things(&run->engine));
+    return kind->modes(run->engine.data, modes);
+}
+
 const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {
     *count = (int32_t)run->change_count;
     return run->changes;
 }
 
-bool bough_run_model(const bough_run *run, const bough_model **model, const bough_state **state) {
-    bough_state *now = NULL;
+bool bough_run_model(const bough_run *run, const bough_tree_model **model, const bough_tree_state **state) {
+    bough_tree_state *now = NULL;
     *model = run->engine.kind->model ? run->engine.kind->model(run->engine.data, &now) : NULL;
     *state = now;
     return *model != NULL;

@@ -193,7 +193,7 @@ int32_t bough_run_stress_count(const bough_run *run) {
 static bough_status need_stress(const bough_run *run) {
     return run->engine.kind->can & BOUGH_CAN_STRESS
                ? BOUGH_OK
-               : bo_fail(run->ctx, BOUGH_ERROR_UNSUPPORTED, "%s is rigid and has no stress", run->engine.kind->title);
+               : bo_fail(run->ctx, BOUGH_ERROR_UNSUPPORTED, "%s shows no stress", run->engine.kind->title);
 }
 
 bough_status bough_run_stresses(const bough_run *run, double *von_mises) {

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "scene/entries.h"
+#include "scene/multibody_scene.h"
 #include "scene/scene.h"
 
 #include <string.h>
@@ -123,6 +124,13 @@ bough_status bo_assembly_of_object(bo_json object, bo_assembly *assembly) {
     return BOUGH_OK;
 }
 
+bough_status bo_assembly_of_components(const bo_json *holder, bo_assembly *assembly) {
+    bo_json components = bo_json_at(holder, "components");
+    BO_TRY(name_components(components, assembly));
+    BO_TRY(read_components(components, assembly));
+    return measure(holder->ctx, assembly);
+}
+
 bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly) {
     bo_json components = bo_json_must(holder, "components"), parts = bo_json_at(holder, "parts");
     if (!components.value)
@@ -190,6 +198,8 @@ static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembl
 
 bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
     *assembly = (bo_assembly){0};
+    if (bo_is_multibody(root))
+        return bo_multibody_read(root, scene, assembly);
     if (scene)
         return read_all(root, scene, assembly);
     bough_scene checked = bo_scene_defaults();

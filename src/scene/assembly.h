@@ -56,6 +56,8 @@ void bo_assembly_free(bough_context *ctx, bo_assembly *assembly);
 /* "object", or "components" and "parts" of a scene or of one of its objects, without what hangs at what. */
 bough_status bo_assembly_of_object(bo_json object, bo_assembly *assembly);
 bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly);
+/* "components" alone, with what is known of them before they are cooked. */
+bough_status bo_assembly_of_components(const bo_json *holder, bo_assembly *assembly);
 
 /* objects.c: "objects" and "place", with the "components" and "parts" beside them; gives the jobs their loads. */
 bough_status bo_objects_read(const bo_json *root, bo_assembly *assembly);

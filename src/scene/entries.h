@@ -109,9 +109,10 @@
 #define BO_RIGID_BODY_KEYS                                                                                   \
     "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
         "restitution"
-#define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction"
+#define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "touch"
 #define BO_SHAPE_KEYS \
     "sphere", "box", "capsule", "cylinder", "hull", "mesh", "plane", "height_field", "position", "rotate_deg", "colour"
+#define BO_SHAPE_MESH_KEYS "file", BO_TRANSFORM_KEYS
 #define BO_HEIGHT_FIELD_KEYS "size", "heights", "noise"
 #define BO_GENERATE_KEYS "helix", "ladder", "Y", "ring"
 #define BO_MADE_KEYS "joint", "stiffness", "damping", "mass"
@@ -122,6 +123,38 @@
 #define BO_BLEND_KEYS "points", "tolerance", "loads", "random"
 #define BO_BLEND_LOAD_KEYS "end_effector", "force", "torque"
 #define BO_BLEND_RANDOM_KEYS "count", "force", "torque", "seed"
+/* Multibody systems: docs/multibody.schema.json. */
+#define BO_MULTIBODY_KEYS                                                                                              \
+    BO_FILE_KEYS, "name", "components", "bodies", "parts", "joints", "motors", "gears", "curves", "gravity", "forces", \
+        "engine", "time", "settle", "probes", "obstacles", "pass_through", "robot", "retarget"
+#define BO_ROBOT_KEYS \
+    "urdf", "mjcf", "position", "rotate_deg", "free_base", "flexible", "start", "start_deg", "limit_stiffness", "touch"
+#define BO_FLEXIBLE_LINK_KEYS "component", "interfaces", "stiffness", "damping"
+#define BO_MULTIBODY_ENGINE_KEYS "kind", "baumgarte", "friction_speed", "tolerance"
+#define BO_JOINED_BODY_KEYS                                                                                         \
+    "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape", "velocity", "spin", "touch", \
+        "friction", "restitution"
+#define BO_CLAMPED_PART_KEYS "name", "component", "clamp", "stiffness", "damping"
+#define BO_END_KEYS "body", "part", "interface", "position", "rotate_deg"
+#define BO_BODY_JOINT_KEYS                                                                                 \
+    "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "offset", \
+        "offset_deg", "limits", "limits_deg", "limit_stiffness", "friction"
+#define BO_TABLE_MOTOR_KEYS "name", "joint", "freedom", "stiffness", "damping", "limit"
+#define BO_JOINT_MOTOR_KEYS BO_TABLE_MOTOR_KEYS, "curve", "scale", "degrees", "between"
+#define BO_MOTOR_TABLE_KEYS "csv", "degrees", "between", "list"
+#define BO_RETARGET_KEYS                                                                                            \
+    "duration", "dt", "point_rate", "degree", "track", "moving", "keep", "smooth", "limits", "limit_weight", "rate", \
+        "search", "iterations", "tolerance", "window", "overlap"
+#define BO_TRACKED_KEYS "name", "body", "part", "interface", "position", "weight", "curve", "orientation"
+#define BO_MOTOR_LIMIT_KEYS \
+    "motor", "range", "range_deg", "speed", "speed_deg", "acceleration", "acceleration_deg", "force"
+#define BO_GEAR_KEYS "name", "joints", "freedoms", "ratio"
+#define BO_BODY_FORCE_KEYS \
+    "body", "part", "interface", "nearest", "position", "force", "torque", "from", "until", "curve"
+#define BO_BODY_PROBE_KEYS "name", "body", "part", "interface", "nearest", "position"
+#define BO_COORDINATE_PROBE_KEYS "name", "joint", "freedom"
+#define BO_JOINT_FORCE_PROBE_KEYS "name", "joint_force"
+#define BO_MOTOR_PROBE_KEYS "name", "motor"
 #define BO_NOISE_KEYS "cells", "height", "length", "seed"
 
 /* The version of all scene files; a block is checked by the version of its file. */

@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-static void free_rigids(bough_context *ctx, int32_t count, bo_scene_rigid *rigids) {
-    for (int32_t i = 0; i < count; i++) {
-        bo_free(ctx, rigids[i].name);
-        bo_scene_free_shapes(ctx, &rigids[i].shapes);
-    }
-    bo_free(ctx, rigids);
-}
-
 void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m) {
     if (!m)
         return;
@@ -33,8 +25,8 @@ void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m) {
     for (int32_t i = 0; i < m->link_touch_count; i++)
         bo_scene_free_shapes(ctx, &m->link_touches[i].touch.shapes);
     bo_free(ctx, m->link_touches);
-    free_rigids(ctx, m->body_count, m->bodies);
-    free_rigids(ctx, m->obstacle_count, m->obstacles);
+    bo_scene_free_rigids(ctx, m->body_count, m->bodies);
+    bo_scene_free_rigids(ctx, m->obstacle_count, m->obstacles);
     void *const blocks[] = {m->links,         m->link_shapes, m->joints,    m->end_effectors, m->effectors,
                             m->motors,        m->loads,       m->kept,      m->blend.loads,   m->body_defs,
                             m->obstacle_defs, m->shape_defs,  m->touch_defs};

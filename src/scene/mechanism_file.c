@@ -1,7 +1,6 @@
 /* Scene files of mechanisms: links and joints, what moves them and what is around them. */
 #include "scene/scene.h"
 
-#include "base/eigen3.h"
 #include "rig/joint.h"
 #include "scene/entries.h"
 
@@ -58,88 +57,11 @@ static bough_status name_made(const reader *r, bo_json at, int kind, int32_t ind
 
 /* ---- places ---- */
 
-bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose) {
-    double position[3], degrees[3] = {0};
-    bo_store3(position, pose->t);
-    BO_TRY(bo_json_vec3(bo_json_at(at, "position"), BO_ANY, position));
-    BO_TRY(bo_json_vec3(bo_json_at(at, "rotate_deg"), BO_ANY, degrees));
-    pose->t = bo_load3(position);
-    if (bo_json_has(at, "rotate_deg"))
-        pose->R = bo_turn_degrees(degrees);
-    return BOUGH_OK;
-}
-
-/* The shortest turn that takes z to the axis. */
-static bo_mat3 turn_z_to(bo_vec3 axis) {
-    const bo_vec3 a = bo_normalize(axis), z = bo_v3(0, 0, 1), about = bo_cross(z, a);
-    const double sine = bo_norm(about);
-    if (sine < 1e-12)
-        return a.z > 0 ? bo_identity3() : bo_exp3(bo_v3(M_PI, 0, 0));
-    return bo_exp3(bo_scale(atan2(sine, a.z) / sine, about));
-}
-
 /* Returns the pose of a link, or of a URDF link with a name of its own that is welded to it. */
 static bo_se3 place_of(const reader *r, bo_json named, int32_t link) {
     const bo_se3 rest = bo_pose(&r->m->links[link].pose);
     const int32_t frame = r->urdf ? bough_urdf_find(r->urdf, json_string_value(named.value)) : -1;
     return frame < 0 ? rest : bo_se3_mul(rest, bo_pose(&r->urdf->frames[frame].pose));
-}
-
-/* ---- inertia ---- */
-
-bough_status bo_scene_inertia(bo_json at, double matrix[9]) {
-    double own[6] = {0};
-    bo_vec3 moments;
-    bo_mat3 axes;
-    BO_TRY(bo_json_numbers(at, 6, BO_ANY, own));
-    if (!at.value)
-        return BOUGH_OK;
-    const bo_mat3 I = {{own[0], own[5], own[4], own[5], own[1], own[3], own[4], own[3], own[2]}};
-    bo_eigen3(I, &moments, &axes);
-    if (!(moments.x > 0 && moments.z <= (moments.x + moments.y) * (1 + 1e-9)))
-        return bo_json_fail(at, "is no body's inertia [Ixx, Iyy, Izz, Iyz, Ixz, Ixy]: its principal moments must be "
-                                "positive, and none larger than the two others together");
-    memcpy(matrix, I.m, sizeof I.m);
-    return BOUGH_OK;
-}
-
-/* From the shapes at a density, or at the density that gives a mass. */
-static bough_status weigh_shapes(bo_json at, const bo_scene_shapes *shapes, double density,
-                                 bough_rigid_body_def *body) {
-    const double mass = body->mass;
-    if (shapes->count == 0)
-        return bo_json_fail(at, "needs a \"shape\" that it is the density of");
-    BO_TRY(bo_shapes_weigh(at.ctx, shapes, density > 0 ? density : 1, body));
-    if (!(body->mass > 0))
-        return bo_json_fail(at, "one of the shapes has no volume; give \"mass\" and \"inertia\"");
-    if (density > 0)
-        return BOUGH_OK;
-    for (int k = 0; k < 9; k++)
-        body->inertia[k] *= mass / body->mass;
-    body->mass = mass;
-    return BOUGH_OK;
-}
-
-/* "density", or "mass" and "inertia", which may come from the shapes. `may_lack`: something that never moves. */
-static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes, bool may_lack,
-                                bough_rigid_body_def *body) {
-    static const char *const own[] = {"mass", "centre", "inertia"};
-    bo_json density = bo_json_at(at, "density"), mass = bo_json_at(at, "mass");
-    double rho = 0;
-    BO_TRY(bo_json_number(density, BO_POSITIVE, &rho));
-    for (int i = 0; density.value && i < 3; i++)
-        if (bo_json_has(at, own[i]))
-            return bo_json_fail(bo_json_at(at, own[i]), "follows from the \"density\"; leave one of them out");
-    if (density.value)
-        return weigh_shapes(density, shapes, rho, body);
-    BO_TRY(bo_json_number(mass, BO_POSITIVE, &body->mass));
-    if (!mass.value)
-        return may_lack ? BOUGH_OK : bo_json_fail(*at, "needs a \"mass\", or a \"density\" of its shapes");
-    if (!bo_json_has(at, "inertia") && shapes->count > 0)
-        BO_TRY(weigh_shapes(mass, shapes, 0, body));
-    else
-        BO_TRY(bo_scene_inertia(may_lack ? bo_json_at(at, "inertia") : bo_json_must(at, "inertia"), body->inertia));
-    return bo_json_vec3(bo_json_at(at, "centre"), BO_ANY, body->centre);
 }
 
 /* ---- links ---- */
@@ -154,7 +76,7 @@ static bough_status read_link(const reader *r, bo_json at, bool held) {
     BO_TRY(bo_mechanism_add_link(at.ctx, m, &link));
     bo_scene_shapes *shapes = &m->link_shapes[m->link_count - 1];
     BO_TRY(bo_scene_read_shapes(bo_json_at(&at, "shape"), shapes, &r->scene->hash));
-    return read_weight(&at, shapes, held, &m->links[m->link_count - 1]);
+    return bo_scene_weight(&at, shapes, held, &m->links[m->link_count - 1]);
 }
 
 static bough_status read_base(const reader *r) {
@@ -181,64 +103,6 @@ static bough_status read_links(const reader *r, bo_json at) {
 
 /* ---- joints ---- */
 
-/* One number for all freedoms, or one for each. */
-static bough_status read_freedoms(bo_json at, int32_t n, bo_range range, double unit, double *values) {
-    if (!at.value)
-        return BOUGH_OK;
-    if (json_is_number(at.value)) {
-        BO_TRY(bo_json_number(at, range, values));
-        for (int32_t k = 1; k < n; k++)
-            values[k] = values[0];
-    } else
-        BO_TRY(bo_json_numbers(at, n, range, values));
-    for (int32_t k = 0; k < n; k++)
-        values[k] *= unit;
-    return BOUGH_OK;
-}
-
-static bough_status read_pair(bo_json at, double unit, double *lower, double *upper) {
-    double pair[2] = {0};
-    BO_TRY(bo_json_numbers(at, 2, BO_ANY, pair));
-    if (!(pair[0] <= pair[1]))
-        return bo_json_fail(at, "must be [lower, upper], but %g is above %g", pair[0], pair[1]);
-    *lower = unit * pair[0], *upper = unit * pair[1];
-    return BOUGH_OK;
-}
-
-/* One pair for all freedoms, or one for each. */
-static bough_status read_limits(bo_json at, int32_t n, double unit, bough_joint_def *joint) {
-    int32_t count;
-    BO_TRY(bo_json_list(at, &count));
-    if (!at.value)
-        return BOUGH_OK;
-    const bool shared = count > 0 && json_is_number(bo_json_item(&at, 0).value);
-    if (!shared && count != n)
-        return bo_json_fail(at, "must be [lower, upper] or a list of %d such pairs, one for each freedom", n);
-    for (int32_t k = 0; k < n; k++)
-        BO_TRY(read_pair(shared ? at : bo_json_item(&at, k), unit, &joint->lower[k], &joint->upper[k]));
-    return BOUGH_OK;
-}
-
-static bool turns_only(bough_joint_kind kind) {
-    return kind == BOUGH_JOINT_HINGE || kind == BOUGH_JOINT_UNIVERSAL || kind == BOUGH_JOINT_BALL;
-}
-
-/* "offset" and "limits", in rad and m or in degrees. */
-static bough_status read_angles(const bo_json *at, int32_t n, bough_joint_def *joint) {
-    static const char *const keys[2] = {"offset", "limits"}, *const in_degrees[2] = {"offset_deg", "limits_deg"};
-    for (int i = 0; i < 2; i++) {
-        bo_json plain = bo_json_at(at, keys[i]), degrees = bo_json_at(at, in_degrees[i]);
-        if (degrees.value && plain.value)
-            return bo_json_fail(degrees, "is \"%s\" in degrees; give one of them", keys[i]);
-        if (degrees.value && !turns_only(joint->kind))
-            return bo_json_fail(degrees, "is for joints that only turn; give \"%s\" in m and rad", keys[i]);
-        const double unit = degrees.value ? M_PI / 180 : 1;
-        const bo_json given = degrees.value ? degrees : plain;
-        BO_TRY(i == 0 ? read_freedoms(given, n, BO_ANY, unit, joint->offset) : read_limits(given, n, unit, joint));
-    }
-    return bo_json_number(bo_json_at(at, "limit_stiffness"), BO_NOT_NEGATIVE, &joint->limit_stiffness);
-}
-
 static bough_status read_compliance(bo_json at, int32_t n, double *compliance) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
@@ -256,52 +120,20 @@ static bough_status read_spring(const bo_json *at, bough_joint_def *joint, doubl
         return bo_json_fail(matrix, "says what the \"stiffness\" says; give one of them");
     if (!stiffness.value && !matrix.value)
         return bo_json_fail(*at, "needs a \"stiffness\" or a \"compliance\", since nothing else holds its links");
-    BO_TRY(read_freedoms(stiffness, n, BO_POSITIVE, 1, joint->stiffness));
-    BO_TRY(read_freedoms(bo_json_at(at, "damping"), n, BO_NOT_NEGATIVE, 1, joint->damping));
+    BO_TRY(bo_scene_freedoms(stiffness, n, BO_POSITIVE, 1, joint->stiffness));
+    BO_TRY(bo_scene_freedoms(bo_json_at(at, "damping"), n, BO_NOT_NEGATIVE, 1, joint->damping));
     if (matrix.value) {
         BO_TRY(read_compliance(matrix, n, compliance));
         joint->compliance = compliance;
     }
-    return read_angles(at, n, joint);
-}
-
-static bough_status read_frame(const bo_json *at, bough_joint_kind kind, bo_se3 *frame) {
-    bo_json axis = bo_json_at(at, "axis");
-    double direction[3] = {0};
-    BO_TRY(bo_json_vec3(bo_json_must(at, "position"), BO_ANY, direction));
-    BO_TRY(bo_scene_pose(at, frame));
-    if (!axis.value)
-        return BOUGH_OK;
-    if (kind != BOUGH_JOINT_HINGE && kind != BOUGH_JOINT_PRISMATIC)
-        return bo_json_fail(axis, "is for hinges and prismatic joints; others are turned by \"rotate_deg\"");
-    if (bo_json_has(at, "rotate_deg"))
-        return bo_json_fail(axis, "is where its z points; leave it or \"rotate_deg\" out");
-    BO_TRY(bo_json_vec3(axis, BO_ANY, direction));
-    if (!(bo_norm(bo_load3(direction)) > 0))
-        return bo_json_fail(axis, "must have a direction");
-    frame->R = turn_z_to(bo_load3(direction));
-    return BOUGH_OK;
-}
-
-bough_status bo_scene_joint_kind(bo_json at, bough_joint_kind *kind) {
-    static const bough_joint_kind kinds[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_PRISMATIC, BOUGH_JOINT_UNIVERSAL,
-                                             BOUGH_JOINT_BALL, BOUGH_JOINT_COMPLIANT};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
-    const char *names[KINDS];
-    int32_t chosen = -1;
-    for (int i = 0; i < KINDS; i++)
-        names[i] = bough_joint_name(kinds[i]);
-    BO_TRY(bo_json_choice(at, names, KINDS, &chosen));
-    if (chosen >= 0)
-        *kind = kinds[chosen];
-    return BOUGH_OK;
+    return bo_scene_joint_angles(at, n, joint);
 }
 
 static bough_status read_joint(const reader *r, bo_json at, int32_t index) {
     bough_joint_def joint = bough_default_joint_def();
     bo_se3 frame = bo_se3_identity();
     bo_json name = bo_json_at(&at, "name"), child = bo_json_must(&at, "child");
-    double compliance[36];
+    double compliance[36], position[3] = {0};
     BO_TRY(bo_json_keys(at, BO_LINK_JOINT_KEYS));
     if (name.value)
         BO_TRY(add_name(r, name, NAMES_JOINT, index));
@@ -311,7 +143,8 @@ static bough_status read_joint(const reader *r, bo_json at, int32_t index) {
     BO_TRY(find(r, child, NAMES_LINK, &joint.child.body));
     if (joint.child.body == joint.parent.body)
         return bo_json_fail(child, "is the parent too; a joint connects two links");
-    BO_TRY(read_frame(&at, joint.kind, &frame));
+    BO_TRY(bo_json_vec3(bo_json_must(&at, "position"), BO_ANY, position));
+    BO_TRY(bo_scene_joint_frame(&at, joint.kind, &frame));
     BO_TRY(read_spring(&at, &joint, compliance));
     bo_mechanism_place_joint(r->m, frame, &joint);
     return bo_mechanism_add_joint(at.ctx, r->m, &joint);
@@ -327,26 +160,10 @@ static bough_status read_joints(const reader *r, bo_json at) {
 
 /* ---- end effectors ---- */
 
-static bough_status check_touching(bo_json at, const bo_scene_shapes *shapes) {
-    for (int32_t i = 0; i < shapes->count; i++)
-        if (!bo_shape_touches(&shapes->shapes[i]))
-            return bo_json_fail(at, "a \"%s\" is only drawn; spheres, boxes and hulls touch",
-                                BO_FORM_NAMES[shapes->shapes[i].form]);
-    return BOUGH_OK;
-}
-
-static bool is_ground(const bo_scene_shapes *shapes) {
-    for (int32_t i = 0; i < shapes->count; i++)
-        if (shapes->shapes[i].form == BO_FORM_PLANE || shapes->shapes[i].form == BO_FORM_HEIGHT_FIELD)
-            return true;
-    return false;
-}
-
 static bough_status read_touch(const reader *r, bo_json shape, bo_json friction, bo_scene_touch *touch) {
     BO_TRY(bo_scene_read_shapes(shape, &touch->shapes, &r->scene->hash));
-    BO_TRY(check_touching(shape, &touch->shapes));
-    if (is_ground(&touch->shapes))
-        return bo_json_fail(shape, "planes and height fields are for obstacles");
+    BO_TRY(bo_scene_must_touch(shape, &touch->shapes));
+    BO_TRY(bo_scene_must_move(shape, &touch->shapes));
     return bo_json_number(friction, BO_NOT_NEGATIVE, &touch->friction);
 }
 
@@ -415,7 +232,7 @@ static bough_status read_motor(const reader *r, bo_json at, bo_motor *motor) {
     const bough_joint_kind kind = m->joints[motor->joint].kind;
     BO_TRY(bo_json_integer(freedom, 0, bough_joint_freedoms(kind) - 1, &motor->freedom));
     BO_TRY(bo_json_flag(degrees, &in_degrees));
-    if (in_degrees && !turns_only(kind))
+    if (in_degrees && !bo_joint_turns_only(kind))
         return bo_json_fail(degrees, "is for joints that only turn; this one is %s", bough_joint_name(kind));
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), BO_ANY, &motor->scale));
     motor->scale *= in_degrees ? M_PI / 180 : 1;
@@ -518,61 +335,6 @@ static bough_status read_probes(const reader *r, bo_json at) {
     scene->probe_count = count;
     for (int32_t i = 0; i < count; i++)
         BO_TRY(read_probe(r, bo_json_item(&at, i), &scene->probes[i]));
-    return BOUGH_OK;
-}
-
-/* ---- bodies and obstacles ---- */
-
-/* A body is described from its centre of mass from here on. */
-static void centre_body(bo_scene_rigid *body, const double centre[3]) {
-    const bo_vec3 c = bo_load3(centre);
-    const bo_se3 pose = bo_pose(&body->pose);
-    bo_store3(body->pose.position, bo_se3_apply(pose, c));
-    for (int32_t i = 0; i < body->shapes.count; i++) {
-        double *at = body->shapes.shapes[i].def.frame.position;
-        bo_store3(at, bo_sub(bo_load3(at), c));
-    }
-}
-
-static bough_status read_body(const reader *r, bo_json at, bo_scene_rigid *body) {
-    bough_rigid_body_def w = {0};
-    bo_json shape = bo_json_at(&at, "shape");
-    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, body->velocity));
-    BO_TRY(bo_json_vec3(bo_json_at(&at, "spin"), BO_ANY, body->spin));
-    BO_TRY(bo_json_number(bo_json_at(&at, "restitution"), (bo_range){0, 1, false}, &body->restitution));
-    if (is_ground(&body->shapes))
-        return bo_json_fail(shape, "planes and height fields are for obstacles");
-    BO_TRY(read_weight(&at, &body->shapes, false, &w));
-    body->mass = w.mass;
-    memcpy(body->inertia, w.inertia, sizeof w.inertia);
-    centre_body(body, w.centre);
-    (void)r;
-    return BOUGH_OK;
-}
-
-static bough_status read_rigid(const reader *r, bo_json at, bool body, int32_t index, bo_scene_rigid *rigid) {
-    bo_json shape = bo_json_must(&at, "shape");
-    bo_se3 pose = bo_se3_identity();
-    rigid->friction = 0.5;
-    BO_TRY(body ? bo_json_keys(at, BO_RIGID_BODY_KEYS) : bo_json_keys(at, BO_OBSTACLE_KEYS));
-    BO_TRY(bo_json_add_name(bo_json_must(&at, "name"), body ? "body" : "obstacle",
-                            r->names[body ? NAMES_BODY : NAMES_OBSTACLE], index, &rigid->name));
-    BO_TRY(bo_scene_pose(&at, &pose));
-    rigid->pose = bo_put_pose(pose);
-    BO_TRY(bo_scene_read_shapes(shape, &rigid->shapes, &r->scene->hash));
-    BO_TRY(check_touching(shape, &rigid->shapes));
-    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &rigid->friction));
-    return body ? read_body(r, at, rigid) : BOUGH_OK;
-}
-
-static bough_status read_rigids(const reader *r, bo_json at, bool body, int32_t *count, bo_scene_rigid **rigids) {
-    int32_t n;
-    BO_TRY(list_of(at, MOST_THINGS, &n));
-    if (!(*rigids = BO_NEW_ZEROS(at.ctx, bo_scene_rigid, n)))
-        return BOUGH_ERROR_MEMORY;
-    *count = n;
-    for (int32_t i = 0; i < n; i++)
-        BO_TRY(read_rigid(r, bo_json_item(&at, i), body, i, &(*rigids)[i]));
     return BOUGH_OK;
 }
 
@@ -741,8 +503,10 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_link_touches(r, bo_json_at(root, "link_touches")));
     BO_TRY(bo_mechanism_collide(root, r->urdf, m, &r->scene->hash));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
-    BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
-    BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));
+    BO_TRY(bo_scene_read_rigids(bo_json_at(root, "bodies"), true, r->names[NAMES_BODY], &r->scene->hash, &m->body_count,
+                                &m->bodies));
+    BO_TRY(bo_scene_read_rigids(bo_json_at(root, "obstacles"), false, r->names[NAMES_OBSTACLE], &r->scene->hash,
+                                &m->obstacle_count, &m->obstacles));
     BO_TRY(read_engine(r, bo_json_at(root, "engine")));
     BO_TRY(read_motors(r, bo_json_at(root, "motors")));
     BO_TRY(read_loads(r, bo_json_at(root, "forces")));

@@ -81,30 +81,20 @@ static const bo_scene_shapes *shapes_of(const bo_mechanism_scene *m, int32_t thi
     return body < 0 ? &m->link_shapes[thing] : obstacle < 0 ? &m->bodies[body].shapes : &m->obstacles[obstacle].shapes;
 }
 
-static bough_status draw_shapes(bough_context *ctx, const bo_scene_shapes *shapes, bo_se3 frame, double plane,
-                                bo_triangles *out) {
-    for (int32_t i = 0; i < shapes->count; i++) {
-        bo_scene_shape shape = shapes->shapes[i];
-        shape.def.frame = bo_put_pose(bo_se3_mul(frame, bo_pose(&shape.def.frame)));
-        BO_TRY(bo_shape_triangles(ctx, &shape, plane, out));
-    }
-    return BOUGH_OK;
-}
-
 /* Contact shapes are drawn too, on links that show nothing else there. */
 static bough_status draw_all(bough_context *ctx, const bo_mechanism_scene *m, int32_t count, bo_triangles *all) {
     const double plane = m->mechanism ? 12 * bough_mechanism_radius(m->mechanism) : 10;
     BO_TRY(draw_rods(ctx, m, all));
     for (int32_t i = 0; i < count; i++)
-        BO_TRY(draw_shapes(ctx, shapes_of(m, i), bo_se3_identity(), plane, &all[i]));
+        BO_TRY(bo_shapes_triangles(ctx, shapes_of(m, i), bo_se3_identity(), plane, &all[i]));
     if (m->link_count > 0)
-        BO_TRY(draw_shapes(ctx, &m->base_touch.shapes, bo_se3_identity(), plane, &all[m->base]));
+        BO_TRY(bo_shapes_triangles(ctx, &m->base_touch.shapes, bo_se3_identity(), plane, &all[m->base]));
     for (int32_t i = 0; i < m->link_touch_count; i++)
-        BO_TRY(draw_shapes(ctx, &m->link_touches[i].touch.shapes, bo_se3_identity(), plane,
-                           &all[m->link_touches[i].link]));
+        BO_TRY(bo_shapes_triangles(ctx, &m->link_touches[i].touch.shapes, bo_se3_identity(), plane,
+                                   &all[m->link_touches[i].link]));
     for (int32_t i = 0; i < m->end_effector_count; i++)
-        BO_TRY(draw_shapes(ctx, &m->effectors[i].touch.shapes, bo_pose(&m->end_effectors[i].pose), plane,
-                           &all[m->end_effectors[i].body]));
+        BO_TRY(bo_shapes_triangles(ctx, &m->effectors[i].touch.shapes, bo_pose(&m->end_effectors[i].pose), plane,
+                                   &all[m->end_effectors[i].body]));
     return BOUGH_OK;
 }
 
@@ -125,11 +115,11 @@ bough_status bo_mechanism_draw(bough_context *ctx, const void *data, bough_look 
     bo_triangles *all = BO_NEW_ZEROS(ctx, bo_triangles, count);
     bough_status status = all ? draw_all(ctx, m, count, all) : BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; all && i < count; i++) {
-        if (status == BOUGH_OK) { /* the arrays become the look's */
-            looks[i].vertex_count = (int32_t)all[i].vertex_count, looks[i].vertices = all[i].vertices;
-            looks[i].triangle_count = (int32_t)all[i].triangle_count, looks[i].triangles = all[i].corners;
-            choose_colour(m, i, looks[i].colour);
-        } else
+        double colour[3];
+        choose_colour(m, i, colour);
+        if (status == BOUGH_OK)
+            bo_triangles_show(ctx, &all[i], colour, &looks[i]);
+        else
             bo_triangles_free(ctx, &all[i]);
     }
     bo_free(ctx, all);

@@ -1,37 +1,9 @@
 /* A scene of a mechanism: what its engine needs to know of it, and how it is made. */
 #include "scene/scene.h"
 
-#include "base/pose.h"
-
 #include <string.h>
 
 /* ---- the plan ---- */
-
-static const bough_shape_def *copy_shapes(const bo_scene_shapes *shapes, bough_shape_def **to) {
-    const bough_shape_def *first = *to;
-    for (int32_t i = 0; i < shapes->count; i++)
-        *(*to)++ = shapes->shapes[i].def;
-    return first;
-}
-
-static void describe_obstacle(const bo_scene_rigid *from, bough_shape_def **shapes, bough_obstacle_def *to) {
-    *to = bough_default_obstacle_def();
-    to->name = from->name, to->pose = from->pose, to->friction = from->friction;
-    to->shape_count = from->shapes.count;
-    to->shapes = copy_shapes(&from->shapes, shapes);
-}
-
-static void describe_body(const bo_scene_rigid *from, bough_shape_def **shapes, bough_rigid_body_def *to) {
-    const bo_mat3 R = bo_pose(&from->pose).R;
-    *to = bough_default_rigid_body_def();
-    to->name = from->name, to->pose = from->pose, to->mass = from->mass;
-    memcpy(to->inertia, from->inertia, sizeof to->inertia);
-    bo_store3(to->twist, bo_mat_tvec(R, bo_load3(from->velocity)));
-    bo_store3(to->twist + 3, bo_mat_tvec(R, bo_load3(from->spin)));
-    to->friction = from->friction, to->restitution = from->restitution;
-    to->shape_count = from->shapes.count;
-    to->shapes = copy_shapes(&from->shapes, shapes);
-}
 
 static void add_touches(const bo_scene_touch *from, int32_t end_effector, int32_t link, const char *name,
                         bo_mechanism_touch **to) {
@@ -64,9 +36,9 @@ static void describe_surroundings(bo_mechanism_scene *m) {
     bough_shape_def *shapes = m->shape_defs;
     bo_mechanism_touch *touch = m->touch_defs;
     for (int32_t i = 0; i < m->obstacle_count; i++)
-        describe_obstacle(&m->obstacles[i], &shapes, &m->obstacle_defs[i]);
+        bo_scene_describe_obstacle(&m->obstacles[i], &shapes, &m->obstacle_defs[i]);
     for (int32_t i = 0; i < m->body_count; i++)
-        describe_body(&m->bodies[i], &shapes, &m->body_defs[i]);
+        bo_scene_describe_body(&m->bodies[i], &shapes, &m->body_defs[i]);
     add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, 0, NULL, &touch);
     for (int32_t i = 0; i < m->link_touch_count; i++)
         add_touches(&m->link_touches[i].touch, BOUGH_TOUCH_BY_LINK, m->link_touches[i].link, NULL, &touch);

@@ -57,11 +57,17 @@ bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, 
 typedef struct bo_triangles {
     double *vertices;
     int32_t *corners;
-    size_t vertex_count, triangle_count, vertex_capacity, corner_capacity;
+    float *colours; /* of vertices, where shapes brought some along: up to painted_count; NAN: that of the whole */
+    size_t vertex_count, triangle_count, painted_count, vertex_capacity, corner_capacity, colour_capacity;
 } bo_triangles;
 void bo_triangles_free(bough_context *ctx, bo_triangles *triangles);
 /* Those of a shape, in the frame of what it belongs to. plane: side of a plane that says nothing about it. */
 bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape, double plane, bo_triangles *triangles);
+/* Hands the arrays over to a look, whose vertices have this colour or that of their shape. */
+void bo_triangles_show(bough_context *ctx, bo_triangles *triangles, const double colour[3], bough_look *look);
+/* Those of several shapes in one frame, with their colours. */
+bough_status bo_shapes_triangles(bough_context *ctx, const bo_scene_shapes *shapes, bo_se3 frame, double plane,
+                                 bo_triangles *triangles);
 
 /* ---- the mechanism ---- */
 
@@ -88,7 +94,21 @@ typedef struct bo_scene_rigid {
     double mass, inertia[9];
     double velocity[3], spin[3]; /* in the axes of the world, m/s of the centre of mass and rad/s */
     double friction, restitution;
+    bool drawn_only; /* an obstacle that nothing touches */
 } bo_scene_rigid;
+
+/* ---- rigids.c: free bodies and obstacles, which multibody systems describe in the same words ---- */
+
+/* Refuses shapes that are only drawn; those that cannot move. */
+bough_status bo_scene_must_touch(bo_json at, const bo_scene_shapes *shapes);
+bough_status bo_scene_must_move(bo_json at, const bo_scene_shapes *shapes);
+/* "bodies" or "obstacles": a list. names: {NAME: index}, to which they are added; *hash goes on over files of shapes. */
+bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
+                                  bo_scene_rigid **rigids);
+void bo_scene_free_rigids(bough_context *ctx, int32_t count, bo_scene_rigid *rigids);
+/* The same as contact worlds see them. *shapes: where copies of their shapes go, which is moved on. */
+void bo_scene_describe_obstacle(const bo_scene_rigid *from, bough_shape_def **shapes, bough_obstacle_def *to);
+void bo_scene_describe_body(const bo_scene_rigid *from, bough_shape_def **shapes, bough_rigid_body_def *to);
 
 typedef struct bo_mechanism_scene {
     int32_t link_count, joint_count, end_effector_count;
@@ -148,10 +168,24 @@ bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, 
 bough_status bo_urdf_find_mesh(bough_context *ctx, const char *urdf, const char *name, char **path);
 /* "collide": adds the <collision> shapes of the URDF (NULL: there is none) to link_touches. */
 bough_status bo_mechanism_collide(const bo_json *root, const bough_urdf *urdf, bo_mechanism_scene *m, uint64_t *hash);
+/* ---- rig_entries.c: what multibody systems say in the same words ---- */
+
 /* "position" and "rotate_deg" */
 bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);
+/* The shortest turn that takes z to the axis. */
+bo_mat3 bo_turn_z_to(bo_vec3 axis);
 /* [Ixx, Iyy, Izz, Iyz, Ixz, Ixy] of a body about its centre of mass; matrix: row-major. */
 bough_status bo_scene_inertia(bo_json at, double matrix[9]);
+/* "density", or "mass", "centre" and "inertia", which may come from the shapes. may_lack: something that never moves. */
+bough_status bo_scene_weight(const bo_json *at, const bo_scene_shapes *shapes, bool may_lack,
+                             bough_rigid_body_def *body);
+/* One number for all n freedoms, or one for each, in this unit. */
+bough_status bo_scene_freedoms(bo_json at, int32_t n, bo_range range, double unit, double *values);
+/* "offset" and "limits" of its n freedoms, in rad and m or in degrees; "limit_stiffness". */
+bough_status bo_scene_joint_angles(const bo_json *at, int32_t n, bough_joint_def *joint);
+bool bo_joint_turns_only(bough_joint_kind kind);
+/* "position", and "axis" or "rotate_deg", go over *frame. */
+bough_status bo_scene_joint_frame(const bo_json *at, bough_joint_kind kind, bo_se3 *frame);
 /* "hinge", "prismatic", "universal", "ball" or "fixed" (BOUGH_JOINT_COMPLIANT) */
 bough_status bo_scene_joint_kind(bo_json at, bough_joint_kind *kind);
 

@@ -45,9 +45,13 @@ static bough_status keep_points(bo_json at, int32_t count, double **points, bo_s
     return BOUGH_OK;
 }
 
-/* Corners of triangles; other elements are told. */
+/* Corners of triangles; other elements are told. A file, or {"file": FILE, "scale": FACTOR, ...}. */
 static bough_status read_surface(bo_json at, bough_mesh **mesh, uint64_t *hash) {
-    BO_TRY(bo_scene_mesh_file(at, BOUGH_VOLUME_REFUSE, mesh));
+    if (json_is_object(at.value)) {
+        BO_TRY(bo_json_keys(at, BO_SHAPE_MESH_KEYS));
+        BO_TRY(bo_scene_mesh_transformed(at, "file", BOUGH_VOLUME_REFUSE, mesh));
+    } else
+        BO_TRY(bo_scene_mesh_file(at, BOUGH_VOLUME_REFUSE, mesh));
     *hash = bo_hash_mesh(*hash, *mesh);
     for (int64_t k = 0; k < 3 * (int64_t)(*mesh)->vertex_count; k++)
         if (!(fabs((*mesh)->vertices[k]) <= LARGEST_SIZE))

@@ -45,8 +45,8 @@ void bo_scene_free_pantry(bough_context *ctx, bough_scene *scene) {
     scene->pantry = NULL;
 }
 
-/* Returns the component as it was cooked, or, if it was finished before, as it was read. */
-static const bough_component *component_at(const bough_scene *scene, int32_t c) {
+/* As it was cooked, or, if it was finished before, as it was read. */
+const bough_component *bo_scene_component_at(const bough_scene *scene, int32_t c) {
     return scene->pantry->components[c] ? scene->pantry->components[c] : scene->plan->assembly.components[c].rigid;
 }
 
@@ -58,7 +58,7 @@ static bough_status warn_of_joints(bough_context *ctx, const bough_scene *scene)
     if (!components)
         return BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < assembly->component_count; c++)
-        components[c] = component_at(scene, c);
+        components[c] = bo_scene_component_at(scene, c);
     const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->gravity, &forecast, NULL);
     if (status == BOUGH_OK)
         bo_joints_warn(ctx, scene->path, &forecast);
@@ -85,8 +85,8 @@ static bough_status fill_pantry(bough_context *ctx, const bough_scene *scene) {
     return status == BOUGH_OK ? warn_of_joints(ctx, scene) : status;
 }
 
-/* Whoever comes first cooks; others wait. */
-static bough_status cook(bough_context *ctx, const bough_scene *scene) {
+/* Others wait. */
+bough_status bo_scene_cook(bough_context *ctx, const bough_scene *scene) {
     pthread_mutex_lock(&scene->pantry->lock);
     const bough_status status = fill_pantry(ctx, scene);
     pthread_mutex_unlock(&scene->pantry->lock);
@@ -119,16 +119,16 @@ static bough_part_def describe(const bo_part *part) {
     return def;
 }
 
-static bough_status make_model(bough_context *ctx, const bough_scene *scene, const bough_model_def *settings,
-                               const bough_component **components, bough_part_def *parts, bough_model **model) {
+static bough_status make_model(bough_context *ctx, const bough_scene *scene, const bough_tree_model_def *settings,
+                               const bough_component **components, bough_part_def *parts, bough_tree_model **model) {
     const bo_assembly *assembly = &scene->plan->assembly;
     if (!components || !parts)
         return BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < assembly->component_count; c++)
-        components[c] = component_at(scene, c);
+        components[c] = bo_scene_component_at(scene, c);
     for (int32_t p = 0; p < assembly->part_count; p++)
         parts[p] = describe(&assembly->parts[p]);
-    bough_model_def def = *settings;
+    bough_tree_model_def def = *settings;
     memcpy(def.gravity, scene->gravity, sizeof def.gravity);
     def.component_count = assembly->component_count;
     def.components = components;
@@ -136,16 +136,19 @@ static bough_status make_model(bough_context *ctx, const bough_scene *scene, con
     def.parts = parts;
     def.tie_count = assembly->tie_count;
     def.ties = assembly->ties;
-    return bough_model_create(ctx, &def, model);
+    return bough_tree_model_create(ctx, &def, model);
 }
 
-bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const bough_model_def *settings,
-                            bough_model **model) {
+bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const bough_tree_model_def *settings,
+                            bough_tree_model **model) {
     *model = NULL;
     if (scene->mechanism)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: is a mechanism, and the tree engine steps scenes of parts only; bough run steps it",
                        scene->path);
+    if (scene->plan && scene->kind != &bo_parts_scene)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: has %s, and the tree engine steps scenes of parts only",
+                       scene->path, scene->kind->things);
     if (!scene->plan)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: the scene has one body and no parts, so that the tree engine has nothing to step; give it "
@@ -154,7 +157,7 @@ bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const 
     if (scene->plan->assembly.part_count == 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: the scene has components, but no parts; list some under \"parts\"",
                        scene->path);
-    BO_TRY(cook(ctx, scene));
+    BO_TRY(bo_scene_cook(ctx, scene));
     const bough_component **components =
         BO_NEW_ARRAY(ctx, const bough_component *, scene->plan->assembly.component_count);
     bough_part_def *parts = BO_NEW_ARRAY(ctx, bough_part_def, scene->plan->assembly.part_count);
@@ -166,6 +169,6 @@ bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const 
     return status;
 }
 
-bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_model **model) {
+bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_tree_model **model) {
     return bo_scene_model(ctx, scene, &scene->model, model);
 }

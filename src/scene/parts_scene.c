@@ -9,8 +9,7 @@
 
 /* ---- reading ---- */
 
-/* A scene of parts points to what its jobs have hashed, and to components that are finished. */
-static void hash_components(bough_scene *scene) {
+void bo_scene_hash_components(bough_scene *scene) {
     const bo_assembly *assembly = &scene->plan->assembly;
     scene->hash = bo_hash_bytes(scene->hash, &assembly->files, sizeof(uint64_t));
     for (int32_t c = 0; c < assembly->component_count; c++) {
@@ -41,7 +40,7 @@ static bough_status finish_plan(bough_context *ctx, bough_scene *scene) {
 static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_scene_make_pantry(root->ctx, scene));
     BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
-    hash_components(scene);
+    bo_scene_hash_components(scene);
     return finish_plan(root->ctx, scene);
 }
 
@@ -59,7 +58,7 @@ static bough_status choose_word(bough_context *ctx, const char *what, const char
 
 /* The scene's settings, and what the run says otherwise. */
 static bough_status choose_settings(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
-                                    bough_model_def *model, bough_continuity *continuity) {
+                                    bough_tree_model_def *model, bough_continuity *continuity) {
     int32_t coupling = (int32_t)scene->model.coupling, joined = BOUGH_CONTINUITY_NONE;
     BO_TRY(choose_word(ctx, "coupling", settings->coupling, bo_coupling_names, &coupling));
     BO_TRY(choose_word(ctx, "continuity", settings->continuity, bo_continuity_names, &joined));
@@ -73,7 +72,7 @@ static bough_status choose_settings(bough_context *ctx, const bough_scene *scene
 
 /* Told now, and not at the first step. */
 static bough_status check_tree(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings) {
-    bough_model_def model;
+    bough_tree_model_def model;
     bough_continuity continuity;
     BO_TRY(choose_settings(ctx, scene, settings, &model, &continuity));
     return model.coupling != BOUGH_COUPLING_L3 && bo_assembly_needs_exact(&scene->plan->assembly)
@@ -83,9 +82,9 @@ static bough_status check_tree(bough_context *ctx, const bough_scene *scene, con
 
 static bough_status create_tree(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
                                 bo_engine *engine) {
-    bough_model_def def;
+    bough_tree_model_def def;
     bough_continuity continuity;
-    bough_model *model;
+    bough_tree_model *model;
     BO_TRY(choose_settings(ctx, scene, settings, &def, &continuity));
     BO_TRY(bo_scene_model(ctx, scene, &def, &model));
     return bo_tree_engine_create(ctx, &scene->tree, model, continuity, settings, engine);

@@ -9,8 +9,9 @@
 enum { MOST_KINDS = 16, MOST_NAMES = 32 };
 
 /* The last takes what no other recognises. */
-static const bo_scene_kind *kinds[MOST_KINDS] = {&bo_mechanism_scene_kind, &bo_parts_scene, &bo_body_scene};
-static int32_t kind_count = 3;
+static const bo_scene_kind *kinds[MOST_KINDS] = {&bo_multibody_scene_kind, &bo_mechanism_scene_kind, &bo_parts_scene,
+                                                 &bo_body_scene};
+static int32_t kind_count = 4;
 
 bool bo_scene_register(const bo_scene_kind *kind) {
     if (kind_count == MOST_KINDS)

@@ -53,6 +53,6 @@ bough_status bo_scene_make_engine(bough_context *ctx, const bough_scene *scene, 
                                   bo_engine *engine, char *reason);
 
 /* The kinds there are, each in its own file. */
-extern const bo_scene_kind bo_body_scene, bo_parts_scene, bo_mechanism_scene_kind;
+extern const bo_scene_kind bo_body_scene, bo_parts_scene, bo_mechanism_scene_kind, bo_multibody_scene_kind;
 
 #endif

@@ -44,17 +44,20 @@ struct bough_scene {
     double *velocity; /* 3 vertex_count, m/s, at the start */
 
     /* ---- of parts ---- */
-    bough_cook_plan *plan; /* NULL: another kind */
-    bough_model_def model; /* coupling, alpha, passes, wind */
+    bough_cook_plan *plan;      /* NULL: another kind */
+    bough_tree_model_def model; /* coupling, alpha, passes, wind */
     bo_tree_plan tree;
     bo_scene_pantry *pantry;
 
     /* ---- of a mechanism ---- */
     bo_mechanism_scene *mechanism; /* NULL: another kind */
 
-    void *content; /* of kinds that are registered elsewhere, which destroy it */
+    void *content; /* of other kinds, which destroy it */
 };
 
+/* The root of a scene file, or of the scene that a URDF or MJCF file alone stands for. robot: a URDF file is a multibody
+ * system, not a mechanism. To be freed unless it fails. */
+bough_status bo_scene_load_root(bough_context *ctx, const char *path, bool robot, bo_json *root);
 /* "curves" */
 bough_status bo_scene_curves(bo_json at, bo_drive *drive);
 /* The curve that is named; *curve stays where none is. */
@@ -92,10 +95,15 @@ void bo_scene_free_forces(bough_context *ctx, bough_scene *scene);
 void bo_scene_free_paint(bough_context *ctx, bough_scene *scene);
 
 /* model.c: bough_scene_model() by other settings than the scene's. */
-bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const bough_model_def *settings,
-                            bough_model **model);
+bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const bough_tree_model_def *settings,
+                            bough_tree_model **model);
 bough_status bo_scene_make_pantry(bough_context *ctx, bough_scene *scene);
 void bo_scene_free_pantry(bough_context *ctx, bough_scene *scene);
+/* Cooks what is missing, whoever comes first; then components of the scene are there. */
+bough_status bo_scene_cook(bough_context *ctx, const bough_scene *scene);
+const bough_component *bo_scene_component_at(const bough_scene *scene, int32_t c);
+/* The scene's hash goes on over what its components were made of. */
+void bo_scene_hash_components(bough_scene *scene);
 
 /* whole.c: the object of a scene of parts as one body, with the probes of the scene on it. */
 typedef struct bo_whole {

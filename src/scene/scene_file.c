@@ -265,16 +265,26 @@ static bough_status hash_file(bough_context *ctx, const char *path, bough_scene 
     return BOUGH_OK;
 }
 
-/* A URDF file alone stands for a scene that has nothing else but its weight. */
-static bough_status load_root(bough_context *ctx, const char *path, bo_json *root) {
-    if (!bo_equal_ignoring_case(bo_path_extension(path), "urdf"))
+static bool has_extension(const char *path, const char *extension) {
+    return bo_equal_ignoring_case(bo_path_extension(path), extension);
+}
+
+/* A URDF or MJCF file alone stands for a scene that has nothing else but its weight. */
+bough_status bo_scene_load_root(bough_context *ctx, const char *path, bool robot, bo_json *root) {
+    const bool urdf = has_extension(path, "urdf"), mjcf = has_extension(path, "mjcf") || has_extension(path, "xml");
+    if (!urdf && !mjcf)
         return bo_json_load(ctx, path, root);
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     *root = (bo_json){.ctx = ctx, .file = path};
     if (!bo_file_exists(path))
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened", path);
-    root->value =
-        json_pack("{s:i, s:s, s:[f,f,f]}", "bough", 1, "urdf", slash ? slash + 1 : path, "gravity", 0.0, 0.0, -9.81);
+    if (urdf && !robot)
+        root->value = json_pack("{s:i, s:s, s:[f,f,f]}", "bough", 1, "urdf", name, "gravity", 0.0, 0.0, -9.81);
+    else if (urdf)
+        root->value =
+            json_pack("{s:i, s:{s:s}, s:[f,f,f]}", "bough", 1, "robot", "urdf", name, "gravity", 0.0, 0.0, -9.81);
+    else
+        root->value = json_pack("{s:i, s:{s:s}}", "bough", 1, "robot", "mjcf", name);
     return root->value ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FILE, "%s: a scene's name must be a text in UTF-8", path);
 }
 
@@ -293,10 +303,14 @@ bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info
     const char *extension = bo_path_extension(path);
     bo_json root;
     *info = (bough_file_info){0};
-    if (!bo_equal_ignoring_case(extension, "json") && !bo_equal_ignoring_case(extension, "urdf"))
+    static const char *const known[] = {"json", "urdf", "mjcf", "xml"};
+    int k = 0;
+    while (k < 4 && !bo_equal_ignoring_case(extension, known[k]))
+        k++;
+    if (k == 4)
         return false;
     memcpy(sentence, ctx->message, sizeof sentence);
-    const bool readable = load_root(ctx, path, &root) == BOUGH_OK;
+    const bool readable = bo_scene_load_root(ctx, path, false, &root) == BOUGH_OK;
     if (readable) {
         look_at_root(&root, info);
         bo_json_free(&root);
@@ -316,7 +330,7 @@ const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_
 bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **out) {
     *out = NULL;
     bo_json root;
-    BO_TRY(load_root(ctx, path, &root));
+    BO_TRY(bo_scene_load_root(ctx, path, false, &root));
     bough_scene *scene = BO_NEW(ctx, bough_scene);
     bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (scene) {

@@ -11,7 +11,7 @@ bough_scene bo_scene_defaults(void) {
                          .dt = 0.01,
                          .energy_tolerance = 0.05,
                          .tree = {.wind_curve = -1, .remove_below = -INFINITY},
-                         .model = bough_default_model_def()};
+                         .model = bough_default_tree_model_def()};
     return scene;
 }
 

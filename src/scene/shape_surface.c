@@ -10,6 +10,7 @@ enum { AROUND = 20, CAP_RINGS = 6 }; /* of round shapes */
 void bo_triangles_free(bough_context *ctx, bo_triangles *triangles) {
     bo_free(ctx, triangles->vertices);
     bo_free(ctx, triangles->corners);
+    bo_free(ctx, triangles->colours);
     *triangles = (bo_triangles){0};
 }
 
@@ -173,4 +174,43 @@ bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape,
         return draw_hull(p, &shape->def);
     }
     return BOUGH_OK;
+}
+
+/* Vertices that have none yet get this colour; NULL: that of the whole. */
+static bough_status paint(bough_context *ctx, bo_triangles *triangles, const double *colour) {
+    if (!BO_RESERVE(ctx, triangles->colours, triangles->colour_capacity, 3 * triangles->vertex_count))
+        return BOUGH_ERROR_MEMORY;
+    for (; triangles->painted_count < triangles->vertex_count; triangles->painted_count++)
+        for (size_t c = 0; c < 3; c++)
+            triangles->colours[3 * triangles->painted_count + c] = colour ? (float)colour[c] : NAN;
+    return BOUGH_OK;
+}
+
+bough_status bo_shapes_triangles(bough_context *ctx, const bo_scene_shapes *shapes, bo_se3 frame, double plane,
+                                 bo_triangles *triangles) {
+    for (int32_t i = 0; i < shapes->count; i++) {
+        bo_scene_shape shape = shapes->shapes[i];
+        shape.def.frame = bo_put_pose(bo_se3_mul(frame, bo_pose(&shape.def.frame)));
+        BO_TRY(paint(ctx, triangles, NULL));
+        BO_TRY(bo_shape_triangles(ctx, &shape, plane, triangles));
+        BO_TRY(paint(ctx, triangles, shape.colour));
+    }
+    return BOUGH_OK;
+}
+
+void bo_triangles_show(bough_context *ctx, bo_triangles *triangles, const double colour[3], bough_look *look) {
+    bool several = false;
+    for (size_t k = 0; k < 3 * triangles->painted_count; k++) {
+        float *own = &triangles->colours[k];
+        *own = isnan(*own) ? (float)colour[k % 3] : *own;
+        several = several || *own != (float)colour[k % 3];
+    }
+    look->vertex_count = (int32_t)triangles->vertex_count, look->vertices = triangles->vertices;
+    look->triangle_count = (int32_t)triangles->triangle_count, look->triangles = triangles->corners;
+    memcpy(look->colour, colour, sizeof look->colour);
+    if (several && triangles->painted_count == triangles->vertex_count)
+        look->vertex_colours = triangles->colours;
+    else
+        bo_free(ctx, triangles->colours);
+    *triangles = (bo_triangles){0};
 }

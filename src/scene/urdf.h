@@ -1,4 +1,4 @@
-/* Inside view of a URDF file on its way to a mechanism: read (urdf_read.c), told about its springs by the side file
+/* Inside view of a URDF file on its way to a mechanism, or (robot_urdf.c) to a multibody system: read (urdf_read.c), told about its springs by the side file
  * (urdf_dynamics.c), welded, placed and described in rig's bodies, joints and frames (urdf.c). */
 #ifndef BO_SCENE_URDF_H
 #define BO_SCENE_URDF_H
@@ -37,9 +37,11 @@ typedef struct bo_urdf_joint {
     bo_vec3 axis;  /* in the child, of length 1 */
     bool has_stiffness;
     double position;
+    const bo_xml_element *mimic; /* NULL: it moves by itself */
 } bo_urdf_joint;
 
 typedef struct bo_urdf {
+    bool multibody; /* set before reading: joints may be planar, floating (BOUGH_JOINT_FREE), mimic others and rub */
     bo_xml xml;
     const char *name;
     int32_t link_count, joint_count, root;

@@ -128,11 +128,13 @@ bough_status bo_urdf_dynamics(bough_context *ctx, const char *path, bo_urdf *u) 
     }
     for (int32_t j = 0; j < u->joint_count; j++)
         if (u->joints[j].def.kind != BOUGH_JOINT_WELD && !u->joints[j].has_stiffness)
-            return bo_xml_fail(&u->xml, u->joints[j].at,
-                               "joint \"%.60s\" has no stiffness, for which URDF has no word; give it in a side file "
-                               "beside it (ROBOT.dynamics.json, or --dynamics FILE.json): {\"bough\": 1, \"joints\": "
-                               "{\"%.60s\": {\"stiffness\": 100}}}, "
-                               "or for all joints {\"bough\": 1, \"default\": {\"stiffness\": 100}}",
-                               u->joints[j].def.name, u->joints[j].def.name);
+            return bo_xml_fail(
+                &u->xml, u->joints[j].at,
+                "joint \"%.60s\" has no stiffness, for which URDF has no word; give it in a side file "
+                "beside it (ROBOT.dynamics.json, or --dynamics FILE.json): {\"bough\": 1, \"joints\": "
+                "{\"%.60s\": {\"stiffness\": 100}}}, "
+                "or for all joints {\"bough\": 1, \"default\": {\"stiffness\": 100}}. A robot whose joints move "
+                "freely is a multibody system: bough robot",
+                u->joints[j].def.name, u->joints[j].def.name);
     return BOUGH_OK;
 }

@@ -155,6 +155,12 @@ static bough_status read_kind(const bo_urdf *u, bo_urdf_joint *joint) {
             joint->def.kind = known[k].kind;
             return BOUGH_OK;
         }
+    static const char *const freer[] = {"floating", "planar"};
+    for (int k = 0; k < 2 && u->multibody; k++)
+        if (strcmp(type, freer[k]) == 0) {
+            joint->def.kind = k ? BOUGH_JOINT_PLANAR : BOUGH_JOINT_FREE;
+            return BOUGH_OK;
+        }
     if (strcmp(type, "floating") == 0)
         return bo_xml_refuse(&u->xml, joint->at,
                              "joint \"%.60s\" is floating; for a base that moves remove it with the link above it and "
@@ -166,8 +172,8 @@ static bough_status read_kind(const bo_urdf *u, bo_urdf_joint *joint) {
                              "continuous one",
                              joint->def.name);
     return bo_xml_fail(&u->xml, joint->at,
-                       "joint \"%.60s\" has the type \"%.60s\"; there are revolute, continuous, prismatic, fixed",
-                       joint->def.name, type);
+                       "joint \"%.60s\" has the type \"%.60s\"; there are revolute, continuous, prismatic, fixed%s",
+                       joint->def.name, type, u->multibody ? ", planar, floating" : "");
 }
 
 static bough_status read_axis(const bo_urdf *u, bo_urdf_joint *joint) {
@@ -211,7 +217,12 @@ static bough_status read_damping(bo_urdf *u, bo_urdf_joint *joint) {
     if (!(joint->def.damping[0] >= 0))
         return bo_xml_fail(&u->xml, at, "the damping of joint \"%.60s\" is %g; it must be 0 or more", joint->def.name,
                            joint->def.damping[0]);
-    if (friction != 0)
+    if (u->multibody && !(friction >= 0))
+        return bo_xml_fail(&u->xml, at, "the friction of joint \"%.60s\" is %g; it must be 0 or more", joint->def.name,
+                           friction);
+    if (u->multibody)
+        joint->def.friction[0] = friction;
+    else if (friction != 0)
         bo_xml_warn(&u->xml, at, "friction in joint \"%.60s\" is ignored; joints have springs and dampers only",
                     joint->def.name);
     return BOUGH_OK;
@@ -239,19 +250,20 @@ static bough_status read_joint(bo_urdf *u, const bo_xml_element *at, bo_urdf_joi
     *joint = (bo_urdf_joint){.at = at, .next = -1, .def = bough_default_joint_def()};
     BO_TRY(bo_xml_must(&u->xml, at, "name", &joint->def.name));
     BO_TRY(read_kind(u, joint));
-    const bo_xml_element *mimic = bo_xml_child(&u->xml, at, "mimic");
-    if (mimic)
-        return bo_xml_refuse(&u->xml, mimic,
+    BO_TRY(only_child(u, at, "mimic", &joint->mimic));
+    if (joint->mimic && !u->multibody)
+        return bo_xml_refuse(&u->xml, joint->mimic,
                              "joint \"%.60s\" mimics another; Bough's joints have springs of their own. Remove <mimic> "
                              "and give the joint a stiffness, or make it fixed",
                              joint->def.name);
     BO_TRY(bo_urdf_origin(u, at, &joint->origin));
     BO_TRY(read_ends(u, joint));
-    WARN_UNKNOWN(u, at, "origin", "parent", "child", "axis", "limit", "dynamics");
-    if (joint->def.kind == BOUGH_JOINT_WELD)
+    WARN_UNKNOWN(u, at, "origin", "parent", "child", "axis", "limit", "dynamics", "mimic");
+    if (joint->def.kind == BOUGH_JOINT_WELD || joint->def.kind == BOUGH_JOINT_FREE)
         return BOUGH_OK;
     BO_TRY(read_axis(u, joint));
-    BO_TRY(read_limits(u, joint));
+    if (joint->def.kind != BOUGH_JOINT_PLANAR)
+        BO_TRY(read_limits(u, joint));
     return read_damping(u, joint);
 }
 

@@ -12,7 +12,8 @@ static void carry_inertia(bo_tree_inertias *restrict s) {
 }
 
 /* The rest of what a part pulls with: p += Mrq a on its frame, y = p_q + Mrq^T A + M a on its coordinates. */
-static void pull(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, const double *a, double *y) {
+static void pull(const bough_tree_model *model, bo_tree_work *work, const bo_tree_part *part, const double *a,
+                 double *y) {
     const bo_component_tables *t = &model->components[part->component];
     const bo_tree_block *b = &model->blocks[part->block];
     bo_tree_inertias *s = &work->inertias[part->slot / 4];
@@ -33,7 +34,7 @@ static void pull(const bough_model *model, bo_tree_work *work, const bo_tree_par
 }
 
 /* The parent of a part carries its wrench: on the coordinates at the interface, on the frame about its origin. */
-static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, double *y) {
+static void pull_parent(const bough_tree_model *model, bo_tree_work *work, const bo_tree_part *part, double *y) {
     const bo_tree_part *parent = &model->parts[part->parent];
     const bo_tree_frames *frames = &work->frames[part->slot / 4];
     const bool shifted = model->slots[part->slot / 4].shifted;
@@ -57,7 +58,7 @@ static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_t
     }
 }
 
-void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+void bo_tree_balance(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                      const double *a, double *y) {
     const bool loads_act = bo_tree_loads_act(work, mode);
     bo_tree_set_roots(model, work, mode);

@@ -13,11 +13,11 @@ typedef float quad __attribute__((vector_size(4 * LANES), aligned(4)));
 
 /* ---- joints ---- */
 
-static const bo_tree_part *part_of(const bough_model *model, int32_t user) {
+static const bo_tree_part *part_of(const bough_tree_model *model, int32_t user) {
     return &model->parts[model->inside[user]];
 }
 
-static float *numbers_of(const bough_model *model, const bough_state *state, int32_t joint, bool child) {
+static float *numbers_of(const bough_tree_model *model, const bough_tree_state *state, int32_t joint, bool child) {
     return bo_tree_fillet_numbers(model, state) + (2 * (size_t)joint + !child) * BO_BLEND_SIZE;
 }
 
@@ -42,8 +42,8 @@ BO_MULTIVERSION static void move_patch(const bo_tree_patch *patch, const bough_f
 }
 
 typedef struct {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
 } moving;
 
 static void move_joints(void *data, int32_t begin, int32_t end, int32_t chunk) {
@@ -61,7 +61,7 @@ static void move_joints(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-void bo_tree_move_fillets(bough_context *ctx, const bough_model *model, const bough_state *state) {
+void bo_tree_move_fillets(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state) {
     moving m = {model, state};
     bo_parallel_for(ctx, model->surface->blend.joint_count, JOINTS_A_TASK, move_joints, &m);
 }
@@ -76,15 +76,16 @@ BO_INLINE quad evaluate(const float *K, const float xi[3]) {
 }
 
 /* A part that no longer hangs has no share in its parent's other joints either. */
-static bool takes_part(const bough_model *model, const bough_state *state, int32_t part, const bo_tree_fillet *joint) {
+static bool takes_part(const bough_tree_model *model, const bough_tree_state *state, int32_t part,
+                       const bo_tree_fillet *joint) {
     const bool beside = joint->child != part && joint->parent != part;
     return !bo_tree_seam_is_open(model, state, joint->child) && !(beside && bo_tree_seam_is_open(model, state, part));
 }
 
 /* With tau of each joint: T = 1 - prod (1 - tau), and the place is (1 - T) own + T sum tau Phi / sum tau. Returns the
  * displacement from `own`; both from the part's origin. */
-static quad blended_shift(const bough_model *model, const bough_state *state, const bo_tree_part *part, int32_t vertex,
-                          quad own) {
+static quad blended_shift(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part,
+                          int32_t vertex, quad own) {
     const bo_tree_blend *blend = &model->surface->blend;
     const double *origin = state->frames[part->user].pose.position;
     float total = 0, left = 1;
@@ -106,8 +107,8 @@ static quad blended_shift(const bough_model *model, const bough_state *state, co
     return total > 0 ? (1 - left) / total * sum : (quad){0};
 }
 
-void bo_tree_blend_part(const bough_model *model, const bough_state *state, const bo_tree_part *part, float *x,
-                        float *positions) {
+void bo_tree_blend_part(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part,
+                        float *x, float *positions) {
     const bo_tree_blend *blend = &model->surface->blend;
     const double *R = state->frames[part->user].pose.rotation;
     for (int32_t i = blend->part_first[part->user]; i < blend->part_first[part->user + 1]; i++) {
@@ -136,7 +137,7 @@ static bo_vec3 evaluate_exactly(const float *K, bo_vec3 xi) {
     return sum;
 }
 
-bo_vec3 bo_tree_fillet_motion(const bough_model *model, const bough_state *state, int32_t number, bool child,
+bo_vec3 bo_tree_fillet_motion(const bough_tree_model *model, const bough_tree_state *state, int32_t number, bool child,
                               bool blended, bo_vec3 X) {
     const bo_tree_fillet *joint = &model->surface->blend.joints[number];
     const bo_tree_part *above = part_of(model, joint->child), *below = part_of(model, joint->parent);

@@ -14,14 +14,14 @@
 
 /* ---- another layout ---- */
 
-bough_part_def *bo_tree_copy_links(bough_context *ctx, const bough_model *now) {
+bough_part_def *bo_tree_copy_links(bough_context *ctx, const bough_tree_model *now) {
     bough_part_def *parts = BO_NEW_ARRAY(ctx, bough_part_def, now->def.part_count);
     if (parts)
         memcpy(parts, now->def.parts, (size_t)now->def.part_count * sizeof *parts);
     return parts;
 }
 
-void bo_tree_free_own(bough_context *ctx, bough_model *own) {
+void bo_tree_free_own(bough_context *ctx, bough_tree_model *own) {
     if (!own)
         return;
     bo_tree_free_layout(ctx, own);
@@ -29,8 +29,9 @@ void bo_tree_free_own(bough_context *ctx, bough_model *own) {
     bo_free(ctx, own);
 }
 
-static bough_status make_own(bough_context *ctx, const bough_model *base, bough_part_def *parts, bough_model **out) {
-    bough_model *own = *out = BO_NEW(ctx, bough_model);
+static bough_status make_own(bough_context *ctx, const bough_tree_model *base, bough_part_def *parts,
+                             bough_tree_model **out) {
+    bough_tree_model *own = *out = BO_NEW(ctx, bough_tree_model);
     if (!own) {
         bo_free(ctx, parts);
         return BOUGH_ERROR_MEMORY;
@@ -48,7 +49,8 @@ static bough_status make_own(bough_context *ctx, const bough_model *base, bough_
 }
 
 /* Copies where the interfaces of a part were found last, and what acts on its frame. */
-static void carry_over(const bough_model *from, const bo_tree_work *old, const bough_model *to, bo_tree_work *work) {
+static void carry_over(const bough_tree_model *from, const bo_tree_work *old, const bough_tree_model *to,
+                       bo_tree_work *work) {
     for (int32_t i = 0; i < to->part_count; i++) {
         const bo_tree_part *part = &to->parts[i];
         const int32_t before = from->inside[part->user];
@@ -67,13 +69,14 @@ static void carry_over(const bough_model *from, const bo_tree_work *old, const b
     work->pushed = old->pushed;
 }
 
-static void start_flights(const bough_model *from, const bough_state *state, const bough_model *to, bough_root *roots) {
+static void start_flights(const bough_tree_model *from, const bough_tree_state *state, const bough_tree_model *to,
+                          bough_tree_root *roots) {
     for (int32_t i = 0; i < to->levels[0].end_part; i++) {
         const bo_tree_part *part = &to->parts[i];
         const int32_t before = from->inside[part->user];
         if (!part->free)
             continue;
-        bough_root *root = &roots[part->flight];
+        bough_tree_root *root = &roots[part->flight];
         if (before >= 0 && from->parts[before].free) {
             *root = state->roots[from->parts[before].flight];
             continue;
@@ -95,15 +98,15 @@ void bo_tree_drop_shift(bough_context *ctx, bo_tree_shift *shift) {
     *shift = (bo_tree_shift){0};
 }
 
-bough_status bo_tree_begin_shift(bough_context *ctx, const bough_model *model, bough_state *state,
+bough_status bo_tree_begin_shift(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  bough_part_def *parts, bo_tree_shift *shift) {
-    const bough_model *now = bo_tree_now(model, state);
+    const bough_tree_model *now = bo_tree_now(model, state);
     *shift = (bo_tree_shift){0};
     bough_status status = make_own(ctx, model, parts, &shift->own);
     if (status == BOUGH_OK)
         status = bo_tree_make_work(ctx, shift->own, &shift->work);
     if (status == BOUGH_OK) {
-        shift->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)shift->own->free_count);
+        shift->roots = BO_NEW_ZEROS(ctx, bough_tree_root, 2 * (size_t)shift->own->free_count);
         status = shift->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     }
     if (status == BOUGH_OK)
@@ -115,24 +118,25 @@ bough_status bo_tree_begin_shift(bough_context *ctx, const bough_model *model, b
     shift->root_count = shift->own->free_count;
     shift->work.next_roots = shift->roots + shift->root_count;
     shift->work.gravity = state->gravity;
-    carry_over(now, state->work, shift->own, &shift->work);
+    carry_over(now, bo_tree_work_of(state), shift->own, &shift->work);
     start_flights(now, state, shift->own, shift->roots);
     return BOUGH_OK;
 }
 
 /* The shift keeps what the state stood on. */
-static void exchange(bough_state *state, bo_tree_shift *shift) {
-    bo_tree_shift old = {state->work->own, *state->work, state->roots, state->root_count};
-    *state->work = shift->work;
-    state->work->own = shift->own;
-    state->work->surface_work = old.work.surface_work;
-    state->work->log = old.work.log;
+static void exchange(bough_tree_state *state, bo_tree_shift *shift) {
+    bo_tree_shift old = {bo_tree_work_of(state)->own, *bo_tree_work_of(state), state->roots, state->root_count};
+    *bo_tree_work_of(state) = shift->work;
+    bo_tree_work_of(state)->own = shift->own;
+    bo_tree_work_of(state)->surface_work = old.work.surface_work;
+    bo_tree_work_of(state)->log = old.work.log;
     state->roots = shift->roots;
     state->root_count = shift->root_count;
     *shift = old;
 }
 
-void bo_tree_make_shift(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_shift *shift) {
+void bo_tree_make_shift(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                        bo_tree_shift *shift) {
     exchange(state, shift);
     bo_tree_open_seams(model, state);
     bo_tree_drop_shift(ctx, shift);
@@ -141,7 +145,7 @@ void bo_tree_make_shift(bough_context *ctx, const bough_model *model, bough_stat
 /* ---- velocities after an impact ---- */
 
 /* Momenta of a part that moves with V (its axes) and v: [I V + Mrq v; Mrq^T V + M v] */
-static void give_momenta(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, int32_t index,
+static void give_momenta(const bough_tree_model *model, bo_tree_work *work, const bo_tree_part *part, int32_t index,
                          const double V[6], const double *v) {
     const bo_component_tables *t = &model->components[part->component];
     double *h = work->load_wrench + 6 * index, *g = work->load + part->offset, I[36];
@@ -165,14 +169,14 @@ static void give_momenta(const bough_model *model, bo_tree_work *work, const bo_
 }
 
 /* The motion that parts had before they met, in the axes they have now; new ones move with what they hang on. */
-static void motion_before(const bough_state *state, const bough_model *model, const bo_tree_part *part, bool new,
-                          double V[6]) {
-    const bo_tree_frames *f = &state->work->frames[part->slot / 4];
+static void motion_before(const bough_tree_state *state, const bough_tree_model *model, const bo_tree_part *part,
+                          bool new, double V[6]) {
+    const bo_tree_frames *f = &bo_tree_work_of(state)->frames[part->slot / 4];
     const bough_frame *frame = &state->frames[part->user];
     bo_mat3 R;
     (void)model;
     if (new) {
-        bo_tree_velocity(state->work, part, V);
+        bo_tree_velocity(bo_tree_work_of(state), part, V);
         return;
     }
     for (int k = 0; k < 9; k++)
@@ -189,13 +193,13 @@ static bough_status crushed(bough_context *ctx) {
  * cannot move. So its velocities have the momenta of the old ones in all directions in which it can: with the masses M
  * and the motion V of all parts as the tree makes it of its velocities, V = P u, these are P^T M P u = P^T M V_old,
  * which is a step of the exact coupling with momenta for forces, no velocities, and u for accelerations. */
-static bough_status share_momenta(bough_context *ctx, bough_state *state, const bool *new) {
+static bough_status share_momenta(bough_context *ctx, bough_tree_state *state, const bool *new) {
     static const bo_tree_scheme masses = {.inert = true};
     const bo_tree_mode as_is = {0},
                        sudden = {
                            .coupling = BOUGH_COUPLING_L3, .weightless = true, .sudden = true, .lead_time = state->time};
-    bo_tree_work *w = state->work;
-    const bough_model *model = w->own;
+    bo_tree_work *w = bo_tree_work_of(state);
+    const bough_tree_model *model = w->own;
     bo_tree_place_roots(model, w, state->roots, state->time, false);
     if (!bo_tree_move(ctx, model, w, &as_is, state->q, state->v))
         return crushed(ctx);
@@ -229,7 +233,7 @@ static bough_status share_momenta(bough_context *ctx, bough_state *state, const 
     if (!solved)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the masses of the changed tree are singular");
     for (int32_t k = 0; k < model->free_count; k++) {
-        bough_root *root = &state->roots[k];
+        bough_tree_root *root = &state->roots[k];
         const int32_t slot = model->parts[model->inside[root->part]].slot;
         double A[6];
         bo_mat3 R;
@@ -247,8 +251,8 @@ static bough_status share_momenta(bough_context *ctx, bough_state *state, const 
 /* The parts as a list of changes makes them. */
 typedef struct {
     bough_context *ctx;
-    const bough_model *model, *now;
-    const bough_state *state;
+    const bough_tree_model *model, *now;
+    const bough_tree_state *state;
     bough_part_def *parts;
     bough_frame *frames; /* those of the state; of roots that are added, their poses */
     bool *new;           /* parts that are added, or put back: they move with what they hang on */
@@ -378,13 +382,14 @@ static bough_status apply(edit *e, const bough_change *c) {
     }
 }
 
-static bool hangs_in_joint(const bough_model *model, int32_t user) {
+static bool hangs_in_joint(const bough_tree_model *model, int32_t user) {
     return model->inside[user] >= 0 && model->parts[model->inside[user]].joint >= 0;
 }
 
 /* Parts that are added are at rest in their shape; parts that are gone stand still. What hangs on new ones is new. */
-static void start_coordinates(const bough_model *base, const bough_model *before, bough_state *state, bool *new) {
-    const bough_model *after = state->work->own;
+static void start_coordinates(const bough_tree_model *base, const bough_tree_model *before, bough_tree_state *state,
+                              bool *new) {
+    const bough_tree_model *after = bo_tree_work_of(state)->own;
     for (int32_t user = 0; user < after->def.part_count; user++) {
         const int32_t r = after->def.components[after->def.parts[user].component]->r;
         const size_t bytes = (size_t)r * sizeof(double);
@@ -408,8 +413,9 @@ static void start_coordinates(const bough_model *base, const bough_model *before
 /* The state on its new layout, with the velocities that it has there. Accelerations jump, but those of the last step
  * are kept: solved for anew, M^-1 f would shake stiff coordinates, which a step has long damped, by all that rounding
  * leaves of their forces, times (dt / period)^2 in the next step. */
-static bough_status settle_in(bough_context *ctx, const bough_model *before, bough_state *state, const edit *e) {
-    const bough_model *model = state->work->own;
+static bough_status settle_in(bough_context *ctx, const bough_tree_model *before, bough_tree_state *state,
+                              const edit *e) {
+    const bough_tree_model *model = bo_tree_work_of(state)->own;
     start_coordinates(e->model, before, state, e->new);
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
@@ -425,7 +431,7 @@ static bough_status settle_in(bough_context *ctx, const bough_model *before, bou
 /* ---- trees that nothing happened to ---- */
 
 /* The roots (outside numbers) of all parts of a layout; -1: absent. */
-static void find_roots(const bough_model *model, int32_t *root) {
+static void find_roots(const bough_tree_model *model, int32_t *root) {
     for (int32_t user = 0; user < model->def.part_count; user++)
         root[user] = -1;
     for (int32_t i = 0; i < model->part_count; i++) { /* parents come first */
@@ -435,8 +441,8 @@ static void find_roots(const bough_model *model, int32_t *root) {
 }
 
 /* A tree is touched when one of its parts is, before or after, or when a tie leads to one that is. */
-static void mark_touched(const bough_model *before, const bough_model *after, const int32_t *old, const int32_t *root,
-                         bool *touched) {
+static void mark_touched(const bough_tree_model *before, const bough_tree_model *after, const int32_t *old,
+                         const int32_t *root, bool *touched) {
     for (int32_t user = 0; user < after->def.part_count; user++) {
         const bool same = old[user] >= 0 && root[user] >= 0 &&
                           memcmp(&before->def.parts[user], &after->def.parts[user], sizeof *after->def.parts) == 0;
@@ -463,10 +469,10 @@ static void mark_touched(const bough_model *before, const bough_model *after, co
 /* Accelerations, and rotations from which the decompositions start, are computed anew by a change. Those of other trees
  * become what they were, so that these go on with the same bits as if nothing had happened. kept: q, v, a and mean_a
  * before. */
-static void leave_alone(const bough_model *before, const bo_tree_shift *old, bough_state *state, const bool *alone,
-                        const double *kept) {
-    bo_tree_work *w = state->work;
-    const bough_model *after = w->own;
+static void leave_alone(const bough_tree_model *before, const bo_tree_shift *old, bough_tree_state *state,
+                        const bool *alone, const double *kept) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    const bough_tree_model *after = w->own;
     double *const now[4] = {state->q, state->v, state->a, state->mean_a};
     for (int32_t i = 0; i < after->part_count; i++) {
         const bo_tree_part *part = &after->parts[i];
@@ -492,9 +498,9 @@ static void leave_alone(const bough_model *before, const bo_tree_shift *old, bou
             w->tie_motion[i] = old->work.tie_motion[i];
 }
 
-static bough_status keep_others(bough_context *ctx, const bough_model *before, const bo_tree_shift *old,
-                                bough_state *state, const double *kept) {
-    const bough_model *after = state->work->own;
+static bough_status keep_others(bough_context *ctx, const bough_tree_model *before, const bo_tree_shift *old,
+                                bough_tree_state *state, const double *kept) {
+    const bough_tree_model *after = bo_tree_work_of(state)->own;
     const size_t parts = (size_t)after->def.part_count;
     int32_t *roots = BO_NEW_ARRAY(ctx, int32_t, 2 * parts);
     bool *touched = BO_NEW_ZEROS(ctx, bool, 2 * parts), *alone = touched ? touched + parts : NULL;
@@ -507,7 +513,7 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
             alone[user] = roots[parts + user] >= 0 && !touched[roots[parts + user]] && !touched[roots[user]];
         leave_alone(before, old, state, alone, kept);
         bo_ledger_shift(before, after, state, alone);
-        state->work->frames_stale = true;
+        bo_tree_work_of(state)->frames_stale = true;
         status = bo_tree_come_back(ctx, after, state);
     }
     if (status == BOUGH_OK)
@@ -518,11 +524,11 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
 }
 
 /* Coordinates, velocities and accelerations, and frames, to go back to. */
-static size_t kept_count(const bough_model *model) {
+static size_t kept_count(const bough_tree_model *model) {
     return 4 * (size_t)model->size + (size_t)model->def.part_count * (sizeof(bough_frame) / sizeof(double));
 }
 
-static bough_status shift_state(edit *e, bough_state *state, double *kept) {
+static bough_status shift_state(edit *e, bough_tree_state *state, double *kept) {
     bo_tree_shift shift;
     const size_t size = 4 * (size_t)e->model->size * sizeof(double);
     const size_t frames = (size_t)e->model->def.part_count * sizeof(bough_frame);
@@ -550,9 +556,9 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     return status;
 }
 
-static bough_status change(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
+static bough_status change(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, int32_t count,
                            const bough_change *changes) {
-    const bough_model *now = bo_tree_now(model, state);
+    const bough_tree_model *now = bo_tree_now(model, state);
     BO_TRY(bo_tree_come_back(ctx, now, state));
     bo_tree_publish_frames(ctx, now, state);
     edit e = {.ctx = ctx,
@@ -578,29 +584,30 @@ static bough_status change(bough_context *ctx, const bough_model *model, bough_s
     return status;
 }
 
-bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
-                                const bough_change *changes) {
+bough_status bough_tree_state_change(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                     int32_t count, const bough_change *changes) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_CHANGE, .count = count, .changes = changes}));
     return bo_log_end(ctx, model, state, change(ctx, model, state, count, changes));
 }
 
-bough_status bough_state_detach(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part) {
-    return bough_state_change(ctx, model, state, 1, &(bough_change){.kind = BOUGH_CHANGE_DETACH, .part = part});
+bough_status bough_tree_state_detach(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                     int32_t part) {
+    return bough_tree_state_change(ctx, model, state, 1, &(bough_change){.kind = BOUGH_CHANGE_DETACH, .part = part});
 }
 
-bough_status bough_state_attach(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                                int32_t parent, int32_t interface) {
-    return bough_state_change(
+bough_status bough_tree_state_attach(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                     int32_t part, int32_t parent, int32_t interface) {
+    return bough_tree_state_change(
         ctx, model, state, 1,
         &(bough_change){.kind = BOUGH_CHANGE_ATTACH, .part = part, .parent = parent, .interface_index = interface});
 }
 
-bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                              bool locked) {
-    return bough_state_change(ctx, model, state, 1,
-                              &(bough_change){.kind = locked ? BOUGH_CHANGE_LOCK : BOUGH_CHANGE_UNLOCK, .part = part});
+bough_status bough_tree_state_lock(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   int32_t part, bool locked) {
+    return bough_tree_state_change(
+        ctx, model, state, 1, &(bough_change){.kind = locked ? BOUGH_CHANGE_LOCK : BOUGH_CHANGE_UNLOCK, .part = part});
 }
 
-const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state) {
+const bough_part_def *bough_tree_state_parts(const bough_tree_model *model, const bough_tree_state *state) {
     return bo_tree_now(model, state)->def.parts;
 }

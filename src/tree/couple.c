@@ -105,7 +105,7 @@ static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, dou
         }
 }
 
-static void hang_children(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t n,
+static void hang_children(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t n,
                           double *scratch, double *L, double *Mrq, double *p_q) {
     const bo_component_tables *t = &model->components[part->component];
     for (int32_t c = 0; c < part->child_count; c++) {
@@ -129,8 +129,8 @@ static void hang_children(const bough_model *model, const bo_tree_work *work, co
 }
 
 /* A part of a wide block is gathered apart and added to its lane. */
-static void hang_on_lane(const bough_model *model, bo_tree_work *work, const bo_tree_block *b, const bo_tree_part *part,
-                         double *scratch) {
+static void hang_on_lane(const bough_tree_model *model, bo_tree_work *work, const bo_tree_block *b,
+                         const bo_tree_part *part, double *scratch) {
     const int32_t r = b->r, n = b->n, lane = part->lane;
     double *Mrq = scratch, *p_q = Mrq + 6 * n, *L = p_q + n, *more = L + n * n;
     memset(scratch, 0, (size_t)(7 * n + n * n) * sizeof *scratch);
@@ -145,7 +145,7 @@ static void hang_on_lane(const bough_model *model, bo_tree_work *work, const bo_
     }
 }
 
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch) {
+void bo_tree_hang(const bough_tree_model *model, bo_tree_work *work, int32_t i, double *scratch) {
     const bo_tree_part *part = &model->parts[i];
     const bo_tree_block *b = &model->blocks[part->block];
     if (part->child_count == 0 || part->r == 0)
@@ -186,7 +186,7 @@ static bool turn_up_slots(bo_tree_sweep *sweep, int32_t index, double *scratch) 
 }
 
 /* I and p of a part take those of its children, which are about its origin and in its axes by now. */
-static void add_children(const bough_model *model, bo_tree_work *work, const bo_tree_part *part) {
+static void add_children(const bough_tree_model *model, bo_tree_work *work, const bo_tree_part *part) {
     double sum[BO_SIX + 6] = {0};
     bo_tree_inertias *s = &work->inertias[part->slot / 4];
     for (int32_t c = 0; c < part->child_count; c++) {
@@ -240,7 +240,7 @@ static bool gather_levels(bo_tree_sweep *sweep) {
 /* ---- from the root outwards ---- */
 
 static bool scatter_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    const bough_model *model = sweep->model;
+    const bough_tree_model *model = sweep->model;
     const bo_tree_block *b = &model->blocks[index];
     if (sweep->mode->only_flights && !b->flies)
         return true;
@@ -282,7 +282,7 @@ static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, doub
 
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
-bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
+bool bo_tree_set_roots(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
     const bo_vec3 up = bo_scale(mode->weightless ? 0 : -1, bo_load3(work->gravity));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part; i++) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
@@ -319,7 +319,7 @@ static bool hang_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
 }
 
 void bo_tree_hang_all(bo_tree_sweep *sweep) {
-    const bough_model *model = sweep->model;
+    const bough_tree_model *model = sweep->model;
     for (int32_t d = 0; d < model->level_count; d++)
         bo_tree_for_each(sweep, model->levels[d].first_parent, model->levels[d].end_parent, 1, hang_parent);
 }
@@ -334,7 +334,7 @@ static bool hang_lumps(bo_tree_sweep *sweep) {
     return good;
 }
 
-bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                    double *a) {
     bo_tree_sweep sweep = {ctx, model, work, mode, a, {false}};
     const bough_coupling coupling = mode->coupling;

@@ -8,7 +8,7 @@
  * called with a scratch of its own. */
 typedef struct bo_tree_sweep {
     bough_context *ctx;
-    const bough_model *model;
+    const bough_tree_model *model;
     bo_tree_work *work;
     const bo_tree_mode *mode;
     double *a; /* out: accelerations of the coordinates */
@@ -18,13 +18,13 @@ typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratc
 bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t grain, bo_tree_each each);
 
 /* Lets part i feel what hangs on it: up_I, up_p of its children are added to L, Mrq and p_q. */
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch);
+void bo_tree_hang(const bough_tree_model *model, bo_tree_work *work, int32_t i, double *scratch);
 
 /* The same for all parts at once: for lumps, which do not depend on each other. */
 void bo_tree_hang_all(bo_tree_sweep *sweep);
 
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
-bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
+bool bo_tree_set_roots(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 
 /* The lower triangle of the inertia in a lane (36, row-major). */
 void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
@@ -32,29 +32,29 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 /* lumped.c */
 
 /* p of every part: the forces from outside on it alone, as a bias (with the opposite sign). */
-void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
+void bo_tree_take_wrenches(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 /* I and p of each part become the sums over its subtree, as of one rigid body that moves with the part's frame. */
-void bo_tree_compose(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
+void bo_tree_compose(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 /* After these: up_I, up_p of all parts from what their subtrees look like to their parents (L1: up_p has the forces on
  * them already); and p of the roots gains what a rigid body's turning adds. */
-void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling);
+void bo_tree_lump(const bough_tree_model *model, bo_tree_work *work, bough_coupling coupling);
 
 /* L1: up_p of all parts gets the forces from outside on their subtrees. */
-void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work);
+void bo_tree_sum_forces(const bough_tree_model *model, bo_tree_work *work);
 /* Constants of L1, when the model is made. */
-bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);
+bough_status bo_tree_make_lumps(bough_context *ctx, bough_tree_model *model);
 /* L1: the forces of what hangs on the parts of a block, whose frames' accelerations are known: into p_q. */
-void bo_tree_drag(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
+void bo_tree_drag(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
                   double *scratch);
 
 /* respond.c */
 
 /* Forces on the coordinates of a part by a wrench at the centre of one of its interfaces, in its axes: J^T [force;
  * torque] with J = [scale a; Op A], added to p_q. */
-void bo_tree_face_forces(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
-                         int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q);
+void bo_tree_face_forces(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                         int32_t face, int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q);
 /* Acceleration of that centre and of its axes by those of the coordinates: J a */
-void bo_tree_face_gain(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
+void bo_tree_face_gain(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
                        int32_t face_row, const double *a, bo_vec3 *gain, bo_vec3 *turn);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/threads.h"
 
 /* 1/2 (V^T I V + 2 V^T Mrq v + v^T M v), with V the velocity of the frame and its momentum h = I V + Mrq v. */
-static double kinetic_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
-                         const double h[6]) {
+static double kinetic_of(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                         const double *v, const double h[6]) {
     const bo_component_tables *t = &model->components[part->component];
     double V[6], sum = 0;
     v += part->offset;
@@ -41,8 +41,9 @@ static double weight_of(const bo_tree_work *work, const bo_tree_part *part, cons
 }
 
 /* The part's momenta h become those about the world's origin. */
-static void add_momenta(const bough_state *state, const bo_tree_part *part, const double h[6], bough_energies *sum) {
-    const bo_tree_frames *f = &state->work->frames[part->slot / 4];
+static void add_momenta(const bough_tree_state *state, const bo_tree_part *part, const double h[6],
+                        bough_tree_energies *sum) {
+    const bo_tree_frames *f = &bo_tree_work_of(state)->frames[part->slot / 4];
     const int32_t lane = part->slot % 4;
     double x[3];
     bo_mat3 R;
@@ -56,7 +57,7 @@ static void add_momenta(const bough_state *state, const bo_tree_part *part, cons
 }
 
 /* Energy of the spring in the part's joint, J. */
-static double joint_energy(const bough_model *model, const double *q, const bo_tree_part *part) {
+static double joint_energy(const bough_tree_model *model, const double *q, const bo_tree_part *part) {
     double sum = 0;
     if (part->joint < 0)
         return 0;
@@ -68,40 +69,40 @@ static double joint_energy(const bough_model *model, const double *q, const bo_t
 
 /* One measurement of all parts, chunk by chunk of blocks. */
 typedef struct {
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     const double *gravity, *q, *v;
-    double *energies;                    /* 3 of each part: kinetic, elastic, of weight; or NULL: */
-    bough_energies sums[BO_TREE_CHUNKS]; /* of each chunk, so that they are the same for any number of threads */
+    double *energies;                         /* 3 of each part: kinetic, elastic, of weight; or NULL: */
+    bough_tree_energies sums[BO_TREE_CHUNKS]; /* of each chunk, so that they are the same for any number of threads */
     bool inverted[BO_TREE_CHUNKS];
 } measuring;
 
 static void measure_part(measuring *m, int32_t i, int32_t chunk, double *scratch) {
-    const bough_model *model = m->model;
+    const bough_tree_model *model = m->model;
     const bo_tree_part *part = &model->parts[i];
     const double stiffness = m->state->stiffness[part->user];
     double E = 0, h[6];
     if (!bough_component_evaluate(model->components[part->component].c, m->q + part->offset, scratch, &E, NULL, NULL))
         m->inverted[chunk] = true;
-    bo_tree_momentum(model, m->state->work, part, m->v, h);
+    bo_tree_momentum(model, bo_tree_work_of(m->state), part, m->v, h);
     const double elastic = stiffness * stiffness * part->scale3 * E + joint_energy(model, m->q, part);
-    const double kinetic = kinetic_of(model, m->state->work, part, m->v, h),
-                 weight = weight_of(m->state->work, part, m->gravity);
+    const double kinetic = kinetic_of(model, bo_tree_work_of(m->state), part, m->v, h),
+                 weight = weight_of(bo_tree_work_of(m->state), part, m->gravity);
     if (m->energies) {
         m->energies[3 * i] = kinetic, m->energies[3 * i + 1] = elastic, m->energies[3 * i + 2] = weight;
         return;
     }
-    bough_energies *sum = &m->sums[chunk];
+    bough_tree_energies *sum = &m->sums[chunk];
     sum->elastic += elastic, sum->kinetic += kinetic, sum->gravity += weight;
     add_momenta(m->state, part, h, sum);
 }
 
 static void measure_chunk(void *data, int32_t chunk) {
     measuring *m = data;
-    const bough_model *model = m->model;
+    const bough_tree_model *model = m->model;
     const bo_tree_chunk *range = &model->chunks[chunk];
     const bo_tree_block *last = &model->blocks[range->end - 1];
-    double *scratch = m->state->work->scratch + (size_t)chunk * model->scratch_size;
+    double *scratch = bo_tree_work_of(m->state)->scratch + (size_t)chunk * model->scratch_size;
     for (int32_t i = model->blocks[range->first].first; i < last->first + last->count; i++)
         measure_part(m, i, chunk, scratch);
 }
@@ -115,18 +116,18 @@ static bool measure(bough_context *ctx, measuring *m) {
     return true;
 }
 
-bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double gravity[3],
-                     const double *q, const double *v, double *energies) {
+bool bo_tree_measure(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                     const double gravity[3], const double *q, const double *v, double *energies) {
     return measure(
         ctx, &(measuring){.model = model, .state = state, .gravity = gravity, .q = q, .v = v, .energies = energies});
 }
 
-bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
-                                  bough_energies *energies) {
-    const bough_model *outer = model;
+bough_status bough_tree_state_energies(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                       bough_tree_energies *energies) {
+    const bough_tree_model *outer = model;
     model = bo_tree_now(model, state);
     measuring m = {.model = model, .state = state, .gravity = state->gravity, .q = state->q, .v = state->v};
-    *energies = (bough_energies){0};
+    *energies = (bough_tree_energies){0};
     BO_TRY(bo_log_come_back(ctx, outer, state));
     if (!measure(ctx, &m))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");

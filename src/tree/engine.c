@@ -15,7 +15,7 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
                              double velocity[3]) {
     const bough_frame *frame = &e->state->frames[part];
     if (vertex >= 0)
-        return bough_state_vertex(e->ctx, e->model, e->state, part, vertex, position, velocity);
+        return bough_tree_state_vertex(e->ctx, e->model, e->state, part, vertex, position, velocity);
     memcpy(position, frame->pose.position, 3 * sizeof *position);
     memcpy(velocity, frame->velocity, 3 * sizeof *velocity);
     return BOUGH_OK;
@@ -24,12 +24,12 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
 /* ---- forces ---- */
 
 /* Pushes a part unless it is absent. */
-static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
+static bough_status push(const tree_engine *e, bough_tree_state *state, int32_t i) {
     const bo_tree_force *f = &e->plan->forces[i];
     if (!bo_tree_is_there(e, f->part))
         return BOUGH_OK;
-    return e->pushed[i] >= 0 ? bough_state_add_force(e->ctx, e->model, state, f->part, e->pushed[i], f->force)
-                             : bough_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
+    return e->pushed[i] >= 0 ? bough_tree_state_add_force(e->ctx, e->model, state, f->part, e->pushed[i], f->force)
+                             : bough_tree_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
 }
 
 /* Pulls by the hands; a part that has become absent is let go. */
@@ -39,11 +39,11 @@ static bough_status pull(const tree_engine *e) {
     for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
         const bo_hand *hand = &e->hands->pulls[i];
         if (hand->holds && bo_tree_is_there(e, hand->part))
-            BO_TRY(bough_state_pull(e->ctx, e->model, e->state, hand->part, hand->vertex, hand->target, hand->stiffness,
-                                    hand->damping));
+            BO_TRY(bough_tree_state_pull(e->ctx, e->model, e->state, hand->part, hand->vertex, hand->target,
+                                         hand->stiffness, hand->damping));
     }
     return poke->holds && bo_tree_is_there(e, poke->part)
-               ? bough_state_add_force(e->ctx, e->model, e->state, poke->part, poke->vertex, poke->target)
+               ? bough_tree_state_add_force(e->ctx, e->model, e->state, poke->part, poke->vertex, poke->target)
                : BOUGH_OK;
 }
 
@@ -67,7 +67,7 @@ static void take_hands(void *data, const bo_hands *hands) {
  * those that a refused step has left, are gone. */
 static bough_status push_at(const tree_engine *e, double t, double h) {
     t += 1e-6 * h;
-    bough_state_clear_forces(e->model, e->state);
+    bough_tree_state_clear_forces(e->model, e->state);
     for (int32_t i = 0; i < e->plan->force_count; i++)
         if (t >= e->plan->forces[i].from && t < e->plan->forces[i].until)
             BO_TRY(push(e, e->state, i));
@@ -77,21 +77,23 @@ static bough_status push_at(const tree_engine *e, double t, double h) {
 /* The accelerations that the next step starts from, under the forces of time t. */
 static bough_status find_accelerations(const tree_engine *e, double t) {
     BO_TRY(push_at(e, t, 0));
-    const bough_status status = bough_step(e->ctx, e->model, e->state, 0);
-    bough_state_clear_forces(e->model, e->state);
+    const bough_status status = bough_tree_step(e->ctx, e->model, e->state, 0);
+    bough_tree_state_clear_forces(e->model, e->state);
     return status;
 }
 
 static bough_status set_gravity(void *data, const double gravity[3]) {
     tree_engine *e = data;
     memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
-    bo_tree_restart_integrator(e->state->work);
-    if (e->state->work->integrator || e->state->last_dt == 0) /* these find their own, and so do first steps */
+    bo_tree_restart_integrator(bo_tree_work_of(e->state));
+    if (bo_tree_work_of(e->state)->integrator ||
+        e->state->last_dt == 0) /* these find their own, and so do first steps */
         return BOUGH_OK;
     return find_accelerations(e, e->state->time);
 }
 
-static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
+static bough_status push_steadily(void *data, bough_context *ctx, const bough_tree_model *model,
+                                  bough_tree_state *state) {
     const tree_engine *e = data;
     (void)ctx, (void)model;
     for (int32_t i = 0; i < e->plan->force_count; i++)
@@ -116,8 +118,8 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
 /* Without the potential of steady forces, whose changes work() counts. */
 static bough_status total_energy(void *data, double *energy) {
     const tree_engine *e = data;
-    bough_energies now;
-    BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &now));
+    bough_tree_energies now;
+    BO_TRY(bough_tree_state_energies(e->ctx, e->model, e->state, &now));
     *energy = now.elastic + now.kinetic + now.gravity;
     return BOUGH_OK;
 }
@@ -137,8 +139,8 @@ static bough_status paint_at(tree_engine *e, double t) {
         return BOUGH_OK;
     BO_TRY(total_energy(e, &before));
     for (int32_t i = 0; i < e->plan->painted_count; i++)
-        BO_TRY(bough_state_set_stiffness(e->ctx, e->model, e->state, e->plan->painted[i].part,
-                                         painted_stiffness(e, i, t)));
+        BO_TRY(bough_tree_state_set_stiffness(e->ctx, e->model, e->state, e->plan->painted[i].part,
+                                              painted_stiffness(e, i, t)));
     BO_TRY(total_energy(e, &after));
     e->changes.given += after - before;
     return BOUGH_OK;
@@ -149,9 +151,9 @@ static bough_status step_once(tree_engine *e, double t, double h) {
     blow(e, t);
     BO_TRY(paint_at(e, t));
     BO_TRY(push_at(e, t, h));
-    /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */
+    /* the run halves what is refused; its smallest parts are taken as they come, as by bough_tree_advance() */
     e->largest_step = h > e->largest_step ? h : e->largest_step;
-    return (h > e->largest_step / 512 ? bo_tree_step_gently : bough_step)(e->ctx, e->model, e->state, h);
+    return (h > e->largest_step / 512 ? bo_tree_step_gently : bough_tree_step)(e->ctx, e->model, e->state, h);
 }
 
 /* Up to the next event, and on from there; times that rounding took apart are the same. Parts break at the end. */
@@ -193,13 +195,13 @@ enum { OWN_NUMBERS = 4, HEAD = OWN_NUMBERS + 4 };
 
 static int64_t state_size(const void *data) {
     const tree_engine *e = data;
-    const size_t bytes = bough_state_snapshot_size(e->model, e->state);
+    const size_t bytes = bough_tree_state_snapshot_size(e->model, e->state);
     return OWN_NUMBERS + (int64_t)((bytes + sizeof(double) - 1) / sizeof(double));
 }
 
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
-    const double own[OWN_NUMBERS] = {(double)bough_state_snapshot_size(e->model, e->state), e->changes.next,
+    const double own[OWN_NUMBERS] = {(double)bough_tree_state_snapshot_size(e->model, e->state), e->changes.next,
                                      e->changes.given, e->start_steady};
     memcpy(state, own, sizeof own);
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
@@ -235,7 +237,7 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
     double most = -1;
     for (int32_t i = first; i < end; i++) {
         bough_stress stress;
-        BO_TRY(bough_state_stress(e->ctx, e->model, e->state, part, i, &stress));
+        BO_TRY(bough_tree_state_stress(e->ctx, e->model, e->state, part, i, &stress));
         if (stress.von_mises <= most)
             continue;
         most = values[0] = stress.von_mises;
@@ -246,7 +248,7 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
 
 /* Lumped couplings do not have the energy that they should, so that nobody can tell what their steps make. */
 static double counted_work(const tree_engine *e, double *doubt) {
-    const double counted = bough_state_work(e->model, e->state, doubt);
+    const double counted = bough_tree_state_work(e->model, e->state, doubt);
     if (e->state->coupling != BOUGH_COUPLING_L3)
         *doubt = INFINITY;
     return counted;
@@ -264,9 +266,9 @@ static double work(const void *data, double *doubt) {
 
 static bough_status measure(void *data, double t, double *values) {
     const tree_engine *e = data;
-    bough_energies energies;
+    bough_tree_energies energies;
     double external;
-    BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &energies));
+    BO_TRY(bough_tree_state_energies(e->ctx, e->model, e->state, &energies));
     external = energies.gravity - e->rest_gravity;
     BO_TRY(measure_forces(e, &external));
     values[BOUGH_COLUMN_TIME] = t;
@@ -293,13 +295,13 @@ static bough_status measure(void *data, double t, double *values) {
 
 static bough_status stresses(void *data, double *von_mises) {
     const tree_engine *e = data;
-    bough_state_peak_stresses(e->ctx, e->model, e->state, von_mises);
+    bough_tree_state_peak_stresses(e->ctx, e->model, e->state, von_mises);
     return BOUGH_OK;
 }
 
 static bough_status vertex_stresses(void *data, float *von_mises) {
     const tree_engine *e = data;
-    bough_state_surface_stress(e->ctx, e->model, e->state, von_mises);
+    bough_tree_state_surface_stress(e->ctx, e->model, e->state, von_mises);
     return BOUGH_OK;
 }
 
@@ -309,22 +311,22 @@ static bough_status start_inputs(void *data, const char *path) {
     tree_engine *e = data;
     if (!(e->inputs_path = bo_strdup(e->ctx, path)))
         return BOUGH_ERROR_MEMORY;
-    return bough_log_start(e->ctx, e->model, e->state, &e->inputs);
+    return bough_tree_log_start(e->ctx, e->model, e->state, &e->inputs);
 }
 
 static bough_status flush_inputs(void *data) {
     const tree_engine *e = data;
-    return e->inputs ? bough_log_flush(e->ctx, e->model, e->inputs, e->inputs_path) : BOUGH_OK;
+    return e->inputs ? bough_tree_log_flush(e->ctx, e->model, e->inputs, e->inputs_path) : BOUGH_OK;
 }
 
 static bough_status end_inputs(void *data, bool kept) {
     tree_engine *e = data;
     if (!e->inputs)
         return BOUGH_OK;
-    bough_status status = kept ? bough_log_stop(e->ctx, e->model, e->inputs) : BOUGH_OK;
+    bough_status status = kept ? bough_tree_log_stop(e->ctx, e->model, e->inputs) : BOUGH_OK;
     if (status == BOUGH_OK && kept)
-        status = bough_log_save(e->ctx, e->inputs, e->inputs_path);
-    bough_log_destroy(e->ctx, e->inputs);
+        status = bough_tree_log_save(e->ctx, e->inputs, e->inputs_path);
+    bough_tree_log_destroy(e->ctx, e->inputs);
     e->inputs = NULL;
     return status;
 }
@@ -334,8 +336,8 @@ static bough_status end_inputs(void *data, bool kept) {
 static void destroy(bough_context *ctx, void *data) {
     tree_engine *e = data;
     end_inputs(e, true);
-    bough_state_destroy(ctx, e->state);
-    bough_model_destroy(ctx, e->model);
+    bough_tree_state_destroy(ctx, e->state);
+    bough_tree_model_destroy(ctx, e->model);
     bo_changes_free(ctx, &e->changes);
     bo_tree_drop_surface(e);
     void *const blocks[] = {e->vertices,  e->points, e->rest,  e->pushed,      e->pushed_rest,
@@ -346,7 +348,7 @@ static void destroy(bough_context *ctx, void *data) {
 
 /* Room for one part at a time. */
 static bough_status make_room(tree_engine *e) {
-    const bough_model_def *def = bough_model_describe(e->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
     int32_t largest = 0;
     for (int32_t c = 0; c < def->component_count; c++)
         if (def->components[c]->surface.vertex_count > largest)
@@ -403,7 +405,7 @@ static bough_status place_forces(tree_engine *e) {
 /* Returns the position of stress point i of the part, which is still at rest. */
 static bo_vec3 stress_position(const tree_engine *e, int32_t part, int32_t i) {
     const bough_frame *frame = &e->state->frames[part];
-    const double scale = bough_model_describe(e->model)->parts[part].scale;
+    const double scale = bough_tree_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
     memcpy(R.m, frame->pose.rotation, sizeof R.m);
     const bo_vec3 X = bo_load3(bo_tree_component_of(e, part)->stress.position + 3 * (size_t)i);
@@ -463,12 +465,12 @@ static bough_status place_probes(tree_engine *e) {
 /* Trees that fly start as rigid bodies, moving as their roots do. */
 static bough_status set_off(tree_engine *e) {
     for (int32_t k = 0; k < e->state->root_count; k++) {
-        bough_root *root = &e->state->roots[k];
+        bough_tree_root *root = &e->state->roots[k];
         const bo_tree_start *start = &e->plan->starts[root->part];
         memcpy(root->velocity, start->velocity, sizeof root->velocity);
         memcpy(root->angular_velocity, start->angular_velocity, sizeof root->angular_velocity);
     }
-    return bough_state_update(e->ctx, e->model, e->state);
+    return bough_tree_state_update(e->ctx, e->model, e->state);
 }
 
 /* These two are the tree's own step, linearised once. */
@@ -483,20 +485,20 @@ double bo_tree_alpha(const bough_integrator_def *integrator) {
 static bough_status build(const bo_engine_settings *settings, bough_continuity continuity, tree_engine *e,
                           double *residual) {
     bough_context *ctx = e->ctx;
-    bough_energies energies;
-    BO_TRY(bough_state_create(ctx, e->model, &e->state));
+    bough_tree_energies energies;
+    BO_TRY(bough_tree_state_create(ctx, e->model, &e->state));
     BO_TRY(bo_changes_make(ctx, e->plan, e->model, &e->changes));
     e->changes.energy = total_energy, e->changes.energy_data = e;
     BO_TRY(make_room(e));
     e->state->continuity = continuity;
     BO_TRY(place_forces(e));
     BO_TRY(place_probes(e));
-    BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));
+    BO_TRY(bough_tree_state_energies(ctx, e->model, e->state, &energies));
     e->rest_gravity = energies.gravity;
-    bough_settle_def search = bough_default_settle_def();
+    bough_tree_settle_def search = bough_default_tree_settle_def();
     search.push = push_steadily, search.data = e;
     if (settings->settle)
-        BO_TRY(bough_state_settle(ctx, e->model, e->state, &search, residual));
+        BO_TRY(bough_tree_state_settle(ctx, e->model, e->state, &search, residual));
     if (e->state->root_count > 0)
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
@@ -505,20 +507,20 @@ static bough_status build(const bo_engine_settings *settings, bough_continuity c
     e->changes.given = 0;
     return is_own(settings->integrator.name)
                ? BOUGH_OK
-               : bough_state_use_integrator(ctx, e->model, e->state, &settings->integrator);
+               : bough_tree_state_use_integrator(ctx, e->model, e->state, &settings->integrator);
 }
 
 /* ---- settings between steps ---- */
 
 static bough_status paint_one(const tree_engine *e, bo_paint what, int32_t part, double value) {
-    return what == BO_PAINT_STIFFNESS ? bough_state_set_stiffness(e->ctx, e->model, e->state, part, value)
-                                      : bough_state_set_damping_ratio(e->ctx, e->model, e->state, part, value);
+    return what == BO_PAINT_STIFFNESS ? bough_tree_state_set_stiffness(e->ctx, e->model, e->state, part, value)
+                                      : bough_tree_state_set_damping_ratio(e->ctx, e->model, e->state, part, value);
 }
 
 static bough_status paint_siblings(const tree_engine *e, bo_paint what, int32_t component, double value) {
     return what == BO_PAINT_STIFFNESS
-               ? bough_state_set_component_stiffness(e->ctx, e->model, e->state, component, value)
-               : bough_state_set_component_damping_ratio(e->ctx, e->model, e->state, component, value);
+               ? bough_tree_state_set_component_stiffness(e->ctx, e->model, e->state, component, value)
+               : bough_tree_state_set_component_damping_ratio(e->ctx, e->model, e->state, component, value);
 }
 
 /* Whoever makes what is bent stiffer gives it energy. */
@@ -526,7 +528,7 @@ static bough_status paint(void *data, bo_paint what, int32_t part, bool siblings
     tree_engine *e = data;
     double before, after;
     BO_TRY(total_energy(e, &before));
-    BO_TRY(siblings ? paint_siblings(e, what, bough_model_describe(e->model)->parts[part].component, value)
+    BO_TRY(siblings ? paint_siblings(e, what, bough_tree_model_describe(e->model)->parts[part].component, value)
                     : paint_one(e, what, part, value));
     BO_TRY(total_energy(e, &after));
     e->changes.given += after - before;
@@ -540,7 +542,7 @@ const char *const bo_continuity_names[] = {"C0", "C1", "none", NULL};
 static bough_status choose_coupling(tree_engine *e, bough_coupling coupling) {
     const bough_coupling before = e->state->coupling;
     e->state->coupling = coupling;
-    const bough_status status = bough_step(e->ctx, e->model, e->state, 0);
+    const bough_status status = bough_tree_step(e->ctx, e->model, e->state, 0);
     if (status != BOUGH_OK)
         e->state->coupling = before;
     return status;
@@ -549,7 +551,7 @@ static bough_status choose_coupling(tree_engine *e, bough_coupling coupling) {
 static bough_status choose_integrator(tree_engine *e, const char *name) {
     bough_integrator_def def = bough_default_integrator_def();
     def.name = name;
-    BO_TRY(bough_state_use_integrator(e->ctx, e->model, e->state, is_own(name) ? NULL : &def));
+    BO_TRY(bough_tree_state_use_integrator(e->ctx, e->model, e->state, is_own(name) ? NULL : &def));
     e->state->alpha = bo_tree_alpha(&def);
     return BOUGH_OK;
 }
@@ -575,14 +577,14 @@ static bough_status choose(void *data, bo_word what, const char *name) {
 static void report(const void *data, bo_engine_report *to) {
     const tree_engine *e = data;
     to->coupling = bo_coupling_names[e->state->coupling];
-    to->passes = bough_model_describe(e->model)->passes;
+    to->passes = bough_tree_model_describe(e->model)->passes;
 }
 
 static const bough_wind *wind_now(const void *data) {
     return &((const tree_engine *)data)->state->wind;
 }
 
-static const bough_model *model_of(const void *data, bough_state **state) {
+static const bough_tree_model *model_of(const void *data, bough_tree_state **state) {
     const tree_engine *e = data;
     *state = e->state;
     return e->model;
@@ -629,12 +631,12 @@ const bo_engine_kind bo_tree_engine = {
     .model = model_of,
 };
 
-bough_status bo_tree_engine_create(bough_context *ctx, const bo_tree_plan *plan, bough_model *model,
+bough_status bo_tree_engine_create(bough_context *ctx, const bo_tree_plan *plan, bough_tree_model *model,
                                    bough_continuity continuity, const bo_engine_settings *settings, bo_engine *engine) {
     *engine = (bo_engine){.kind = &bo_tree_engine, .head_size = HEAD, .residual = NAN};
     tree_engine *e = BO_NEW(ctx, tree_engine);
     if (!e) {
-        bough_model_destroy(ctx, model);
+        bough_tree_model_destroy(ctx, model);
         return BOUGH_ERROR_MEMORY;
     }
     engine->data = e;
@@ -648,7 +650,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, const bo_tree_plan *plan,
         bo_engine_destroy(ctx, engine);
         return status;
     }
-    engine->stress_count = bough_model_part_count(e->model);
+    engine->stress_count = bough_tree_model_part_count(e->model);
     bo_tree_motors_find(e->model, &e->motors);
     engine->motor_count = e->motors.count;
     engine->in_pieces = plan->event_count > 0 || plan->strength || plan->tie_strength || isfinite(plan->remove_below);

@@ -87,7 +87,7 @@ extern const char *const bo_continuity_names[]; /* as bough_continuity; NULL end
 
 extern const bo_engine_kind bo_tree_engine;
 /* Takes over the model, also when it fails. The model has the coupling, the passes and the alpha of its settings. */
-bough_status bo_tree_engine_create(bough_context *ctx, const bo_tree_plan *plan, bough_model *model,
+bough_status bo_tree_engine_create(bough_context *ctx, const bo_tree_plan *plan, bough_tree_model *model,
                                    bough_continuity continuity, const bo_engine_settings *settings, bo_engine *engine);
 /* The alpha of the tree's own step for this integrator. */
 double bo_tree_alpha(const bough_integrator_def *integrator);

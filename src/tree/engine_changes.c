@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-bough_status bo_changes_make(bough_context *ctx, const bo_tree_plan *plan, const bough_model *model,
+bough_status bo_changes_make(bough_context *ctx, const bo_tree_plan *plan, const bough_tree_model *model,
                              bo_tree_changes *c) {
-    const int32_t parts = bough_model_part_count(model);
+    const int32_t parts = bough_tree_model_part_count(model);
     *c = (bo_tree_changes){.plan = plan, .model = model, .list = BO_NEW_ARRAY(ctx, bough_change, 2 * (size_t)parts)};
     if (!c->list || (plan->strength && !(c->stress = BO_NEW_ZEROS(ctx, double, parts))))
         return BOUGH_ERROR_MEMORY;
@@ -21,7 +21,7 @@ void bo_changes_free(bough_context *ctx, bo_tree_changes *c) {
     *c = (bo_tree_changes){0};
 }
 
-bool bo_part_is_there(const bough_model *model, const bough_state *state, int32_t part) {
+bool bo_part_is_there(const bough_tree_model *model, const bough_tree_state *state, int32_t part) {
     return bo_tree_now(model, state)->inside[part] >= 0;
 }
 
@@ -36,14 +36,15 @@ static bough_status count_energy(bo_tree_changes *c, double before) {
 }
 
 /* All or nothing; room to tell of it is there before anything changes. */
-static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t count, const char *name) {
+static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state, int32_t count,
+                         const char *name) {
     double before;
     if (count == 0)
         return BOUGH_OK;
     if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + (size_t)count))
         return BOUGH_ERROR_MEMORY;
     BO_TRY(c->energy(c->energy_data, &before));
-    BO_TRY(bough_state_change(ctx, c->model, state, count, c->list));
+    BO_TRY(bough_tree_state_change(ctx, c->model, state, count, c->list));
     BO_TRY(count_energy(c, before));
     for (int32_t i = 0; i < count; i++) {
         const int32_t part = c->list[i].part;
@@ -53,7 +54,7 @@ static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *st
                                                     .change = name ? name : BO_EVENT_NAMES[c->list[i].kind],
                                                     .part = part,
                                                     .tie = -1,
-                                                    .name = bough_model_describe(c->model)->parts[part].name,
+                                                    .name = bough_tree_model_describe(c->model)->parts[part].name,
                                                     .stress = c->stress ? c->stress[part] : NAN,
                                                     .force = NAN};
     }
@@ -61,16 +62,16 @@ static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *st
 }
 
 /* Returns the force of a tie in the last step, and its torque. */
-static double tie_force(const bough_state *state, int32_t tie) {
-    return bo_norm(bo_load3(state->work->tie_motion[tie].force));
+static double tie_force(const bough_tree_state *state, int32_t tie) {
+    return bo_norm(bo_load3(bo_tree_work_of(state)->tie_motion[tie].force));
 }
-static double tie_torque(const bough_state *state, int32_t tie) {
-    return bo_norm(bo_load3(state->work->tie_motion[tie].force + 3));
+static double tie_torque(const bough_tree_state *state, int32_t tie) {
+    return bo_norm(bo_load3(bo_tree_work_of(state)->tie_motion[tie].force + 3));
 }
 
 /* One that is so already stays as it is, and nothing is told. */
-static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t tie, double strength,
-                            const char *name) {
+static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state, int32_t tie,
+                            double strength, const char *name) {
     if ((state->tie_strength[tie] != 0) == (strength != 0))
         return BOUGH_OK;
     double before;
@@ -81,21 +82,21 @@ static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_state 
                                                 .change = name,
                                                 .part = -1,
                                                 .tie = tie,
-                                                .name = bough_model_describe(c->model)->ties[tie].name,
+                                                .name = bough_tree_model_describe(c->model)->ties[tie].name,
                                                 .stress = NAN,
                                                 .force = strength != 0 ? 0 : tie_force(state, tie)};
     state->tie_strength[tie] = strength;
     return count_energy(c, before);
 }
 
-bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t count,
+bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state, int32_t count,
                                 const bough_change *list) {
-    if (count > 2 * bough_model_part_count(c->model))
+    if (count > 2 * bough_tree_model_part_count(c->model))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d changes at once are too many for %d parts", count,
-                       bough_model_part_count(c->model));
+                       bough_tree_model_part_count(c->model));
     memcpy(c->list, list, (size_t)count * sizeof *list);
     if (c->stress)
-        bough_state_peak_stresses(ctx, c->model, state, c->stress);
+        bough_tree_state_peak_stresses(ctx, c->model, state, c->stress);
     return make(ctx, c, state, count, NULL);
 }
 
@@ -107,8 +108,8 @@ double bo_changes_next_time(const bo_tree_changes *c) {
 
 /* Whether there is something to change; parts that have broken off or are gone no longer take part in what was planned
  * for them. */
-static bool applies(const bo_tree_changes *c, const bough_state *state, bough_change_kind kind, int32_t part) {
-    const bough_part_def *now = &bough_state_parts(c->model, state)[part];
+static bool applies(const bo_tree_changes *c, const bough_tree_state *state, bough_change_kind kind, int32_t part) {
+    const bough_part_def *now = &bough_tree_state_parts(c->model, state)[part];
     if (kind == BOUGH_CHANGE_ADD)
         return now->absent;
     if (!bo_part_is_there(c->model, state, part))
@@ -126,17 +127,19 @@ static bool applies(const bo_tree_changes *c, const bough_state *state, bough_ch
 }
 
 /* Whether what it is to hang on is there. */
-static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event, int32_t part) {
-    const int32_t home = event->kind == BOUGH_CHANGE_ATTACH     ? event->parent
-                         : event->kind == BOUGH_CHANGE_REATTACH ? bough_model_describe(c->model)->parts[part].parent
-                                                                : -1;
+static bool has_a_home(const bo_tree_changes *c, const bough_tree_state *state, const bo_tree_event *event,
+                       int32_t part) {
+    const int32_t home = event->kind == BOUGH_CHANGE_ATTACH ? event->parent
+                         : event->kind == BOUGH_CHANGE_REATTACH
+                             ? bough_tree_model_describe(c->model)->parts[part].parent
+                             : -1;
     return home < 0 || bo_part_is_there(c->model, state, home);
 }
 
 /* A root comes to where the event says, or the scene has it; one that was no root, to where it was last. */
-static bough_frame frame_of(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event,
+static bough_frame frame_of(const bo_tree_changes *c, const bough_tree_state *state, const bo_tree_event *event,
                             int32_t part) {
-    const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
+    const bough_part_def *def = &bough_tree_model_describe(c->model)->parts[part];
     const bool was_root = def->parent < 0;
     bough_frame frame = event->frame;
     if (!event->placed)
@@ -148,7 +151,7 @@ static bough_frame frame_of(const bo_tree_changes *c, const bough_state *state, 
     return frame;
 }
 
-static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_state *state,
+static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state,
                                  const bo_tree_event *event) {
     const bough_change_kind kind = (bough_change_kind)event->kind;
     int32_t count = 0;
@@ -163,14 +166,14 @@ static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_s
         count++;
     }
     if (c->stress)
-        bough_state_peak_stresses(ctx, c->model, state, c->stress);
+        bough_tree_state_peak_stresses(ctx, c->model, state, c->stress);
     bough_status status = make(ctx, c, state, count, BO_EVENT_NAMES[kind]);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "events[%d] at %g s: ", event->order, event->time);
     return status;
 }
 
-static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state) {
     if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + 1))
         return BOUGH_ERROR_MEMORY;
     c->log[c->log_count++] =
@@ -178,7 +181,8 @@ static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_stat
     return BOUGH_OK;
 }
 
-static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_tree_event *event) {
+static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state,
+                           const bo_tree_event *event) {
     if (event->kind == BO_EVENT_WIND)
         return turn_wind(ctx, c, state);
     for (int32_t i = 0; i < event->tie_count; i++)
@@ -186,7 +190,7 @@ static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *
     return event->part_count ? change_parts(ctx, c, state, event) : BOUGH_OK;
 }
 
-bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, double t) {
+bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state, double t) {
     while (bo_changes_next_time(c) <= t) {
         BO_TRY(happen(ctx, c, state, &c->plan->events[c->next]));
         c->next++;
@@ -215,12 +219,12 @@ bough_wind bo_changes_wind(const bo_tree_changes *c, double t) {
 /* ---- breaking and falling ---- */
 
 /* A part that flies already has nothing to break off from. */
-static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state) {
     int32_t count = 0;
     if (!c->stress)
         return BOUGH_OK;
-    bough_state_peak_stresses(ctx, c->model, state, c->stress);
-    for (int32_t part = 0; part < bough_model_part_count(c->model); part++) {
+    bough_tree_state_peak_stresses(ctx, c->model, state, c->stress);
+    for (int32_t part = 0; part < bough_tree_model_part_count(c->model); part++) {
         const bo_tree_strength *strength = &c->plan->strength[part];
         if (!(c->stress[part] > strength->stress) || !applies(c, state, BOUGH_CHANGE_DETACH, part))
             continue;
@@ -231,7 +235,7 @@ static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_stat
     return make(ctx, c, state, count, "break");
 }
 
-static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state) {
     int32_t count = 0;
     for (int32_t k = 0; k < state->root_count; k++)
         if (state->roots[k].centre[2] < c->plan->remove_below)
@@ -239,15 +243,15 @@ static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_
     return make(ctx, c, state, count, "remove");
 }
 
-static bough_status break_ties(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+static bough_status break_ties(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state) {
     const bo_tie_strength *strength = c->plan->tie_strength;
-    for (int32_t i = 0; strength && i < bough_model_describe(c->model)->tie_count; i++)
+    for (int32_t i = 0; strength && i < bough_tree_model_describe(c->model)->tie_count; i++)
         if (tie_force(state, i) > strength[i].force || tie_torque(state, i) > strength[i].torque)
             BO_TRY(set_tie(ctx, c, state, i, 0, "break_tie"));
     return BOUGH_OK;
 }
 
-bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *c, bough_tree_state *state) {
     BO_TRY(break_ties(ctx, c, state));
     BO_TRY(break_off(ctx, c, state));
     return remove_fallen(ctx, c, state);

@@ -9,8 +9,8 @@
 typedef struct tree_engine {
     bough_context *ctx;
     const bo_tree_plan *plan;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     bo_tree_changes changes;
     bo_tree_motors motors;
     const bo_hands *hands;    /* NULL: none */
@@ -24,7 +24,7 @@ typedef struct tree_engine {
     int32_t *pushed;          /* of the forces: vertex, as of the probes */
     double *pushed_rest;      /* forces x 3: where they act at rest */
     float *positions, *rates; /* of the largest part */
-    bough_log *inputs;        /* NULL: none, or saved */
+    bough_tree_log *inputs;   /* NULL: none, or saved */
     char *inputs_path;
     /* ---- what is shown, from bo_tree_gather() on ---- */
     bough_thing *things;
@@ -37,7 +37,7 @@ static inline bool bo_tree_is_there(const tree_engine *e, int32_t part) {
 }
 
 static inline const bough_component *bo_tree_component_of(const tree_engine *e, int32_t part) {
-    const bough_model_def *def = bough_model_describe(e->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
     return def->components[def->parts[part].component];
 }
 
@@ -45,7 +45,7 @@ static inline const bough_component *bo_tree_component_of(const tree_engine *e, 
 
 /* Writes the positions of a part's surface in a state to e->positions; those of an absent part as it rests in its
  * frame. */
-bough_status bo_tree_positions_of(const tree_engine *e, const bough_state *state, int32_t part);
+bough_status bo_tree_positions_of(const tree_engine *e, const bough_tree_state *state, int32_t part);
 bough_status bo_tree_gather(bo_engine *engine);
 void bo_tree_look_at(void *data, int32_t thing, bough_thing_state *state);
 bough_status bo_tree_rest_surface(void *data, double *x);

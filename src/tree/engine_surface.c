@@ -10,19 +10,19 @@
 
 /* Frames of a state that did not move yet. */
 static bough_status find_rest(tree_engine *e) {
-    bough_state *still = NULL;
-    BO_TRY(bough_state_create(e->ctx, e->model, &still));
-    for (int32_t p = 0; p < bough_model_part_count(e->model); p++) {
+    bough_tree_state *still = NULL;
+    BO_TRY(bough_tree_state_create(e->ctx, e->model, &still));
+    for (int32_t p = 0; p < bough_tree_model_part_count(e->model); p++) {
         memcpy(e->things[p].rest.rotation, still->frames[p].pose.rotation, sizeof e->things[p].rest.rotation);
         memcpy(e->things[p].rest.position, still->frames[p].pose.position, sizeof e->things[p].rest.position);
     }
-    bough_state_destroy(e->ctx, still);
+    bough_tree_state_destroy(e->ctx, still);
     return BOUGH_OK;
 }
 
 bough_status bo_tree_gather(bo_engine *engine) {
     tree_engine *e = engine->data;
-    const bough_model_def *def = bough_model_describe(e->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
     e->things = BO_NEW_ZEROS(e->ctx, bough_thing, def->part_count);
     e->looks = BO_NEW_ZEROS(e->ctx, bough_look, def->component_count);
     for (int32_t c = 0; c < def->component_count && e->looks; c++)
@@ -40,7 +40,7 @@ bough_status bo_tree_gather(bo_engine *engine) {
                                      .scale = part->scale,
                                      .stiffness = part->stiffness,
                                      .mass = c->mass * pow(part->scale, 3),
-                                     .first_vertex = bough_model_first_vertex(e->model, p),
+                                     .first_vertex = bough_tree_model_first_vertex(e->model, p),
                                      .vertex_count = c->surface.vertex_count};
     }
     const bough_status status = e->things && e->looks ? find_rest(e) : BOUGH_ERROR_MEMORY;
@@ -68,25 +68,25 @@ static bool is_loose(const bough_part_def *now, const bough_part_def *then) {
 
 void bo_tree_look_at(void *data, int32_t part, bough_thing_state *state) {
     const tree_engine *e = data;
-    const bough_part_def *now = &bough_state_parts(e->model, e->state)[part];
+    const bough_part_def *now = &bough_tree_state_parts(e->model, e->state)[part];
     *state = (bough_thing_state){.frame = e->state->frames[part],
-                                 .q = e->state->q + bough_model_offset(e->model, part),
+                                 .q = e->state->q + bough_tree_model_offset(e->model, part),
                                  .parent = now->parent,
                                  .there = bo_tree_is_there(e, part),
                                  .removed = now->absent,
-                                 .loose = is_loose(now, &bough_model_describe(e->model)->parts[part]),
+                                 .loose = is_loose(now, &bough_tree_model_describe(e->model)->parts[part]),
                                  .locked = now->locked,
                                  .stiffness = e->state->stiffness[part]};
 }
 
 /* ---- surfaces ---- */
 
-bough_status bo_tree_positions_of(const tree_engine *e, const bough_state *state, int32_t part) {
+bough_status bo_tree_positions_of(const tree_engine *e, const bough_tree_state *state, int32_t part) {
     if (bo_part_is_there(e->model, state, part))
-        return bough_state_positions(e->ctx, e->model, state, part, e->positions);
+        return bough_tree_state_positions(e->ctx, e->model, state, part, e->positions);
     const bough_surface *surface = &bo_tree_component_of(e, part)->surface;
     const bough_frame *frame = &state->frames[part];
-    const double scale = bough_model_describe(e->model)->parts[part].scale;
+    const double scale = bough_tree_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
     memcpy(R.m, frame->pose.rotation, sizeof R.m);
     for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
@@ -106,7 +106,7 @@ static void show_velocities(const tree_engine *e, int32_t part, double scale, do
     const bough_frame *frame = &e->state->frames[part];
     bo_mat3 R;
     memcpy(R.m, frame->pose.rotation, sizeof R.m);
-    bough_component_surface_positions(c, e->state->v + bough_model_offset(e->model, part), e->rates);
+    bough_component_surface_positions(c, e->state->v + bough_tree_model_offset(e->model, part), e->rates);
     for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
         double rate[3], x[3];
         for (size_t d = 0; d < 3; d++) {
@@ -127,19 +127,19 @@ static bough_status show_part(const tree_engine *e, int32_t part, double *x, dou
             x[k] = e->state->frames[part].pose.position[k % 3], v[k] = 0;
         return BOUGH_OK;
     }
-    BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
+    BO_TRY(bough_tree_state_positions(e->ctx, e->model, e->state, part, e->positions));
     for (size_t k = 0; k < count; k++)
         x[k] = (double)e->positions[k];
-    show_velocities(e, part, bough_model_describe(e->model)->parts[part].scale, v);
+    show_velocities(e, part, bough_tree_model_describe(e->model)->parts[part].scale, v);
     return BOUGH_OK;
 }
 
 /* Replaces positions by those of the joined surfaces; velocities stay those of the parts. */
 static bough_status join_surfaces(tree_engine *e, double *x) {
-    const size_t count = 3 * (size_t)bough_model_vertex_count(e->model);
+    const size_t count = 3 * (size_t)bough_tree_model_vertex_count(e->model);
     if (!e->joined && !(e->joined = BO_NEW_ARRAY(e->ctx, float, count)))
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(bough_state_surface(e->ctx, e->model, e->state, e->joined, NULL));
+    BO_TRY(bough_tree_state_surface(e->ctx, e->model, e->state, e->joined, NULL));
     for (size_t k = 0; k < count; k++)
         x[k] = (double)e->joined[k];
     return BOUGH_OK;
@@ -147,16 +147,16 @@ static bough_status join_surfaces(tree_engine *e, double *x) {
 
 bough_status bo_tree_surface(void *data, double *x, double *v) {
     tree_engine *e = data;
-    for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
-        const size_t first = 3 * (size_t)bough_model_first_vertex(e->model, part);
+    for (int32_t part = 0; part < bough_tree_model_part_count(e->model); part++) {
+        const size_t first = 3 * (size_t)bough_tree_model_first_vertex(e->model, part);
         BO_TRY(show_part(e, part, x + first, v + first));
     }
     return e->state->continuity != BOUGH_CONTINUITY_NONE ? join_surfaces(e, x) : BOUGH_OK;
 }
 
-static bough_status copy_rest(const tree_engine *e, const bough_state *still, double *x) {
-    for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
-        double *at = x + 3 * (size_t)bough_model_first_vertex(e->model, part);
+static bough_status copy_rest(const tree_engine *e, const bough_tree_state *still, double *x) {
+    for (int32_t part = 0; part < bough_tree_model_part_count(e->model); part++) {
+        double *at = x + 3 * (size_t)bough_tree_model_first_vertex(e->model, part);
         BO_TRY(bo_tree_positions_of(e, still, part));
         for (size_t k = 0; k < 3 * (size_t)bo_tree_component_of(e, part)->surface.vertex_count; k++)
             at[k] = (double)e->positions[k];
@@ -167,30 +167,30 @@ static bough_status copy_rest(const tree_engine *e, const bough_state *still, do
 /* As a state has them that did not move yet. */
 bough_status bo_tree_rest_surface(void *data, double *x) {
     const tree_engine *e = data;
-    bough_state *still = NULL;
-    bough_status status = bough_state_create(e->ctx, e->model, &still);
+    bough_tree_state *still = NULL;
+    bough_status status = bough_tree_state_create(e->ctx, e->model, &still);
     if (status == BOUGH_OK)
         status = copy_rest(e, still, x);
-    bough_state_destroy(e->ctx, still);
+    bough_tree_state_destroy(e->ctx, still);
     return status;
 }
 
 bough_status bo_tree_positions(void *data, int32_t thing, float *x) {
     const tree_engine *e = data;
-    return thing < 0 ? bough_state_surface(e->ctx, e->model, e->state, x, NULL)
-                     : bough_state_positions(e->ctx, e->model, e->state, thing, x);
+    return thing < 0 ? bough_tree_state_surface(e->ctx, e->model, e->state, x, NULL)
+                     : bough_tree_state_positions(e->ctx, e->model, e->state, thing, x);
 }
 
 void bo_tree_seams(const void *data, bough_seams *seams) {
-    bough_model_seams(((const tree_engine *)data)->model, seams);
+    bough_tree_model_seams(((const tree_engine *)data)->model, seams);
 }
 
 /* ---- hands ---- */
 
 /* Mass of the part and of all that hangs on it. */
 static double mass_on(const tree_engine *e, int32_t part) {
-    const bough_model_def *def = bough_model_describe(e->model);
-    const bough_part_def *parts = bough_state_parts(e->model, e->state);
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
+    const bough_part_def *parts = bough_tree_state_parts(e->model, e->state);
     double mass = 0;
     for (int32_t p = 0; p < def->part_count; p++) {
         int32_t at = p;
@@ -204,9 +204,9 @@ static double mass_on(const tree_engine *e, int32_t part) {
 
 /* The lowest frequency on the way from the part to its root: what they are all fixed to sways with. */
 static double slowest_on(const tree_engine *e, int32_t part) {
-    double *all = BO_NEW_ARRAY(e->ctx, double, bough_model_part_count(e->model)), hz = INFINITY;
-    const bough_part_def *parts = bough_state_parts(e->model, e->state);
-    if (all && bough_state_lowest_frequencies(e->ctx, e->model, e->state, all) == BOUGH_OK)
+    double *all = BO_NEW_ARRAY(e->ctx, double, bough_tree_model_part_count(e->model)), hz = INFINITY;
+    const bough_part_def *parts = bough_tree_state_parts(e->model, e->state);
+    if (all && bough_tree_state_lowest_frequencies(e->ctx, e->model, e->state, all) == BOUGH_OK)
         for (; part >= 0; part = parts[part].parent)
             hz = fmin(hz, all[part]);
     bo_free(e->ctx, all);
@@ -250,14 +250,14 @@ static double deviation_of(const bough_component *c, int32_t number, const doubl
 /* The deviation of an interface at which a part hangs is told of the part that it belongs to: the worst of them. */
 void bo_tree_deviations(void *data, float *of_things) {
     const tree_engine *e = data;
-    const bough_model_def *def = bough_model_describe(e->model);
-    const bough_part_def *parts = bough_state_parts(e->model, e->state);
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
+    const bough_part_def *parts = bough_tree_state_parts(e->model, e->state);
     memset(of_things, 0, (size_t)def->part_count * sizeof *of_things);
     for (int32_t p = 0; p < def->part_count; p++) {
         const int32_t parent = parts[p].parent;
         if (parent < 0 || !bo_tree_is_there(e, p))
             continue;
-        const double *q = e->state->q + bough_model_offset(e->model, parent);
+        const double *q = e->state->q + bough_tree_model_offset(e->model, parent);
         const double d = deviation_of(def->components[parts[parent].component], parts[p].interface_index, q);
         of_things[parent] = fmaxf(of_things[parent], (float)d);
     }

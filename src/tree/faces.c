@@ -192,7 +192,7 @@ static bool move(int32_t r, double scale, const bo_v4 *restrict rest, const bo_v
 }
 
 typedef struct {
-    const bough_model *model;
+    const bough_tree_model *model;
     bo_tree_work *work;
     const bo_tree_mode *mode;
     const double *q, *v;
@@ -201,7 +201,7 @@ typedef struct {
 
 static void move_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     move_call *call = data;
-    const bough_model *model = call->model;
+    const bough_tree_model *model = call->model;
     const bo_tree_block *last = &model->blocks[end - 1];
     for (int32_t i = model->blocks[begin].first; i < last->first + last->count; i++) {
         const bo_tree_part *part = &model->parts[i];
@@ -217,7 +217,7 @@ static void move_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_move_faces(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                         const double *q, const double *v) {
     move_call call = {model, work, mode, q, v, {false}};
     bo_tree_each_block(ctx, model, move_blocks, &call);
@@ -242,7 +242,7 @@ static void gain(int32_t r, double scale, const bo_v4 *restrict maps, const doub
     }
 }
 
-void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const double *a) {
+void bo_tree_gain(const bough_tree_model *model, bo_tree_work *work, int32_t i, const double *a) {
     const bo_tree_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
     for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)

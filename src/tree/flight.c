@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bo_mat3 axes_of(const bough_root *root) {
+static bo_mat3 axes_of(const bough_tree_root *root) {
     bo_mat3 R;
     memcpy(R.m, root->pose.rotation, sizeof R.m);
     return R;
 }
 
-static int32_t slot_of(const bough_model *model, const bough_root *root) {
+static int32_t slot_of(const bough_tree_model *model, const bough_tree_root *root) {
     return model->parts[model->inside[root->part]].slot;
 }
 
@@ -38,7 +38,8 @@ static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, b
     }
 }
 
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t, bool still) {
+void bo_tree_place_roots(const bough_tree_model *model, bo_tree_work *work, const bough_tree_root *roots, double t,
+                         bool still) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
         place(work, slot_of(model, &roots[k]), bo_load3(roots[k].pose.position), axes_of(&roots[k]),
               bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
@@ -62,8 +63,8 @@ static void six_times(const bo_tree_inertias *s, int32_t lane, const double V[6]
     lanes_of(y, 6, lane, out);
 }
 
-void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
-                      double h[6]) {
+void bo_tree_momentum(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                      const double *v, double h[6]) {
     double V[6];
     bo_tree_velocity(work, part, V);
     six_times(&work->inertias[part->slot / 4], part->slot % 4, V, h);
@@ -73,7 +74,7 @@ void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const 
 }
 
 /* p and I of each root: momentum and rigid inertia of its tree about its origin, in its axes. */
-static void sum_up(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
+static void sum_up(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state, const double *q,
                    const double *v) {
     static const bo_tree_mode flights = {.only_flights = true};
     bo_tree_weigh(ctx, model, state, &flights, q, v);
@@ -83,15 +84,15 @@ static void sum_up(bough_context *ctx, const bough_model *model, const bough_sta
             double h[6];
             if (!part->flies)
                 continue;
-            bo_tree_momentum(model, state->work, part, v, h);
+            bo_tree_momentum(model, bo_tree_work_of(state), part, v, h);
             for (int k = 0; k < 6; k++)
-                BO_LANE(state->work->inertias[part->slot / 4].p[k], part->slot % 4) = h[k];
+                BO_LANE(bo_tree_work_of(state)->inertias[part->slot / 4].p[k], part->slot % 4) = h[k];
         }
-    bo_tree_compose(model, state->work, &flights);
+    bo_tree_compose(model, bo_tree_work_of(state), &flights);
 }
 
 /* Mass and centre of each root's tree, after sum_up(). */
-static void measure(const bo_tree_inertias *s, int32_t lane, bough_root *root) {
+static void measure(const bo_tree_inertias *s, int32_t lane, bough_tree_root *root) {
     double mc[3];
     root->mass = BO_LANE_CONST(s->I[0], lane);
     bo_tree_first_moment(s, lane, mc);
@@ -99,14 +100,14 @@ static void measure(const bo_tree_inertias *s, int32_t lane, bough_root *root) {
               bo_add(bo_load3(root->pose.position), bo_mat_vec(axes_of(root), bo_scale(1 / root->mass, bo_load3(mc)))));
 }
 
-void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_set_momenta(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     if (model->free_count == 0)
         return;
     sum_up(ctx, model, state, state->q, state->v);
     for (int32_t k = model->first_flight; k < model->end_flight; k++) {
-        bough_root *root = &state->roots[k];
+        bough_tree_root *root = &state->roots[k];
         const int32_t slot = slot_of(model, root);
-        const bo_tree_inertias *s = &state->work->inertias[slot / 4];
+        const bo_tree_inertias *s = &bo_tree_work_of(state)->inertias[slot / 4];
         double h[6];
         lanes_of(s->p, 6, slot % 4, h);
         const bo_mat3 R = axes_of(root);
@@ -115,16 +116,16 @@ void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_sta
         bo_store3(root->momentum, P);
         bo_store3(root->angular_momentum, bo_add(L, bo_cross(bo_load3(root->pose.position), P)));
     }
-    memcpy(state->work->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots);
+    memcpy(bo_tree_work_of(state)->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots);
 }
 
-bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
-                             const double *v, bough_root *roots) {
+bool bo_tree_project_momenta(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                             const double *q, const double *v, bough_tree_root *roots) {
     sum_up(ctx, model, state, q, v);
     for (int32_t k = model->first_flight; k < model->end_flight; k++) {
-        bough_root *root = &roots[k];
+        bough_tree_root *root = &roots[k];
         const int32_t slot = slot_of(model, root);
-        const bo_tree_inertias *s = &state->work->inertias[slot / 4];
+        const bo_tree_inertias *s = &bo_tree_work_of(state)->inertias[slot / 4];
         const bo_mat3 R = axes_of(root);
         const bo_vec3 P = bo_load3(root->momentum), x = bo_load3(root->pose.position);
         const bo_vec3 L = bo_sub(bo_load3(root->angular_momentum), bo_cross(x, P));
@@ -144,7 +145,7 @@ bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough
 }
 
 /* The weight acts in the centre of mass, which flies along a parabola: the integral of x x m g is exact. */
-static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) {
+static void weigh(const bough_tree_root *from, bo_vec3 g, double dt, bough_tree_root *to) {
     bo_vec3 P = bo_load3(from->momentum), force = bo_scale(from->mass, g);
     bo_vec3 middle = bo_mul_add(bo_load3(from->centre), 0.5 * dt / from->mass, P);
     bo_store3(to->momentum, bo_mul_add(P, dt, force));
@@ -152,7 +153,7 @@ static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) 
 }
 
 /* Forces from outside, as they stood at the start of the step, where the frame was published. */
-static void add_wrench(const double wrench[6], const bough_frame *frame, double dt, bough_root *root) {
+static void add_wrench(const double wrench[6], const bough_frame *frame, double dt, bough_tree_root *root) {
     bo_mat3 R;
     memcpy(R.m, frame->pose.rotation, sizeof R.m);
     bo_vec3 force = bo_mat_vec(R, bo_load3(wrench)), torque = bo_mat_vec(R, bo_load3(wrench + 3));
@@ -161,8 +162,8 @@ static void add_wrench(const double wrench[6], const bough_frame *frame, double 
     bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));
 }
 
-static void add_wrenches(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
-                         bough_root *to) {
+static void add_wrenches(const bough_tree_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
+                         bough_tree_root *to) {
     for (int32_t d = 0; d < model->level_count && work->loaded; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++)
             if (model->parts[i].flight >= 0)
@@ -170,8 +171,8 @@ static void add_wrenches(const bough_model *model, const bo_tree_work *work, con
 }
 
 /* Newmark's rule for velocities, the mean of both for positions and turns. */
-static void fly_one(const bough_model *model, const bo_tree_work *work, double dt, double gamma, const bough_root *from,
-                    bough_root *to) {
+static void fly_one(const bough_tree_model *model, const bo_tree_work *work, double dt, double gamma,
+                    const bough_tree_root *from, bough_tree_root *to) {
     const int32_t slot = slot_of(model, from);
     double A[6];
     lanes_of(work->inertias[slot / 4].A, 6, slot % 4, A);
@@ -193,8 +194,8 @@ static void fly_one(const bough_model *model, const bo_tree_work *work, double d
     bo_store3(to->angular_acceleration, bo_mat_vec(Rn, bo_load3(A + 3)));
 }
 
-void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
-                 const bough_root *from, bough_root *to) {
+void bo_tree_fly(const bough_tree_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
+                 double gamma, const bough_tree_root *from, bough_tree_root *to) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
         fly_one(model, work, dt, gamma, &from[k], &to[k]);
     for (int32_t k = model->first_flight; k < model->end_flight; k++)

@@ -2,17 +2,18 @@
 #include "tree/tree.h"
 
 #include "base/simd.h"
+#include "component/surface.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { PANEL = 16 };
 
-static const bo_tree_part *part_of(const bough_model *model, int32_t part) {
+static const bo_tree_part *part_of(const bough_tree_model *model, int32_t part) {
     return &model->parts[model->inside[part]];
 }
 
-bough_status bo_tree_check_present(bough_context *ctx, const bough_model *model, int32_t part) {
+bough_status bo_tree_check_present(bough_context *ctx, const bough_tree_model *model, int32_t part) {
     if (part < 0 || part >= model->def.part_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
                        model->def.part_count);
@@ -21,7 +22,7 @@ bough_status bo_tree_check_present(bough_context *ctx, const bough_model *model,
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" is absent; add it first", model->def.parts[part].name);
 }
 
-static bough_status check_vertex(bough_context *ctx, const bough_model *model, int32_t part, int32_t vertex) {
+static bough_status check_vertex(bough_context *ctx, const bough_tree_model *model, int32_t part, int32_t vertex) {
     BO_TRY(bo_tree_check_present(ctx, model, part));
     int32_t count = model->components[part_of(model, part)->component].c->surface.vertex_count;
     return vertex >= 0 && vertex < count
@@ -30,21 +31,15 @@ static bough_status check_vertex(bough_context *ctx, const bough_model *model, i
                          part, count);
 }
 
-/* Entry l of the basis at scalar i of the surface. */
-static double basis_at(const bough_surface *surface, int32_t r, int32_t i, int32_t l) {
-    size_t at = ((size_t)(i / PANEL) * (size_t)r + (size_t)l) * PANEL + (size_t)(i % PANEL);
-    return surface->U ? (double)surface->U[at] : (double)surface->U16[at] * (double)surface->scale[l];
-}
-
 /* Position and velocity of a vertex in the axes of its part, from its origin, the frame held still. */
-static void local_motion(const bough_model *model, const bough_state *state, const bo_tree_part *part, int32_t vertex,
-                         bo_vec3 *x, bo_vec3 *v) {
+static void local_motion(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part,
+                         int32_t vertex, bo_vec3 *x, bo_vec3 *v) {
     const bough_surface *surface = &model->components[part->component].c->surface;
     double at[3], rate[3];
     for (int32_t d = 0; d < 3; d++) {
         at[d] = (double)surface->position[3 * vertex + d], rate[d] = 0;
         for (int32_t l = 0; l < part->r; l++) {
-            double u = basis_at(surface, part->r, 3 * vertex + d, l);
+            double u = bo_surface_basis(surface, part->r, 3 * vertex + d, l);
             at[d] += u * state->q[part->offset + l];
             rate[d] += u * state->v[part->offset + l];
         }
@@ -60,20 +55,22 @@ static bo_mat3 axes_of(const bough_frame *frame) {
 }
 
 /* The wrench [f; x x f] on the frame and s U^T f on the coordinates. */
-static void push(const bough_model *model, bough_state *state, int32_t part_number, int32_t vertex, bo_vec3 force) {
+static void push(const bough_tree_model *model, bough_tree_state *state, int32_t part_number, int32_t vertex,
+                 bo_vec3 force) {
     const int32_t i = model->inside[part_number];
     const bo_tree_part *part = &model->parts[i];
     const bough_surface *surface = &model->components[part->component].c->surface;
     bo_vec3 x, v;
     local_motion(model, state, part, vertex, &x, &v);
-    double f[3], *wrench = state->work->wrench + 6 * i;
-    state->work->pushed = true;
+    double f[3], *wrench = bo_tree_work_of(state)->wrench + 6 * i;
+    bo_tree_work_of(state)->pushed = true;
     bo_store3(f, bo_mat_tvec(axes_of(&state->frames[part_number]), force));
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_load3(f)));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_cross(x, bo_load3(f))));
     for (int32_t l = 0; l < part->r; l++)
         for (int32_t d = 0; d < 3; d++)
-            state->work->force[part->offset + l] += part->scale * basis_at(surface, part->r, 3 * vertex + d, l) * f[d];
+            bo_tree_work_of(state)->force[part->offset + l] +=
+                part->scale * bo_surface_basis(surface, part->r, 3 * vertex + d, l) * f[d];
 }
 
 static bough_status check_vector(bough_context *ctx, const char *what, const double v[3]) {
@@ -82,8 +79,8 @@ static bough_status check_vector(bough_context *ctx, const char *what, const dou
                : bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", what);
 }
 
-bough_status bough_state_add_force(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                                   int32_t vertex, const double force[3]) {
+bough_status bough_tree_state_add_force(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                        int32_t part, int32_t vertex, const double force[3]) {
     model = bo_tree_now(model, state);
     BO_TRY(check_vertex(ctx, model, part, vertex));
     BO_TRY(check_vector(ctx, "a force", force));
@@ -157,8 +154,8 @@ static bool all_finite(size_t count, const float *x) {
     return sum == 0;
 }
 
-bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_model *model, bough_state *state,
-                                            int32_t part, const float *forces) {
+bough_status bough_tree_state_add_surface_forces(bough_context *ctx, const bough_tree_model *model,
+                                                 bough_tree_state *state, int32_t part, const float *forces) {
     model = bo_tree_now(model, state);
     BO_TRY(bo_tree_check_present(ctx, model, part));
     const int32_t i = model->inside[part];
@@ -167,7 +164,7 @@ bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_mode
     if (!all_finite(3 * (size_t)surface->vertex_count, forces))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "a force on the surface of part %d is not finite", part);
     surface_pass pass;
-    double sum[6] = {0}, *wrench = state->work->wrench + 6 * i;
+    double sum[6] = {0}, *wrench = bo_tree_work_of(state)->wrench + 6 * i;
     for (int32_t l = 0; l < p->r; l++) {
         pass.q[l] = state->q[p->offset + l] * (surface->U ? 1 : (double)surface->scale[l]);
         pass.Q[l] = 0;
@@ -178,46 +175,47 @@ bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_mode
         wrench[3 + d] += p->scale * sum[3 + d];
     }
     for (int32_t l = 0; l < p->r; l++)
-        state->work->force[p->offset + l] += p->scale * (surface->U ? 1 : (double)surface->scale[l]) * pass.Q[l];
-    state->work->pushed = true;
+        bo_tree_work_of(state)->force[p->offset + l] +=
+            p->scale * (surface->U ? 1 : (double)surface->scale[l]) * pass.Q[l];
+    bo_tree_work_of(state)->pushed = true;
     return BOUGH_OK;
 }
 
 /* ---- on a frame ---- */
 
-bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                                    const double force[3], const double torque[3]) {
+bough_status bough_tree_state_add_wrench(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                         int32_t part, const double force[3], const double torque[3]) {
     model = bo_tree_now(model, state);
     BO_TRY(bo_tree_check_present(ctx, model, part));
     BO_TRY(check_vector(ctx, "a force", force));
     BO_TRY(check_vector(ctx, "a torque", torque));
-    double *wrench = state->work->wrench + 6 * model->inside[part];
-    state->work->pushed = true;
+    double *wrench = bo_tree_work_of(state)->wrench + 6 * model->inside[part];
+    bo_tree_work_of(state)->pushed = true;
     bo_mat3 R = axes_of(&state->frames[part]);
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_mat_tvec(R, bo_load3(force))));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_mat_tvec(R, bo_load3(torque))));
     return BOUGH_OK;
 }
 
-bough_status bough_state_add_joint_torque(bough_context *ctx, const bough_model *model, bough_state *state,
-                                          int32_t part, const double torque[3]) {
+bough_status bough_tree_state_add_joint_torque(bough_context *ctx, const bough_tree_model *model,
+                                               bough_tree_state *state, int32_t part, const double torque[3]) {
     model = bo_tree_now(model, state);
     BO_TRY(bo_tree_check_present(ctx, model, part));
     BO_TRY(check_vector(ctx, "a torque", torque));
     const int32_t j = part_of(model, part)->joint;
     if (j < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" does not hang by a joint", model->def.parts[part].name);
-    state->work->pushed = true;
+    bo_tree_work_of(state)->pushed = true;
     for (int32_t d = 0; d < model->joints[j].count; d++)
-        state->work->force[model->joints[j].offset + d] += torque[d];
+        bo_tree_work_of(state)->force[model->joints[j].offset + d] += torque[d];
     return BOUGH_OK;
 }
 
 /* ---- where vertices are ---- */
 
 /* Position and velocity of a vertex in the world. */
-static void world_motion(const bough_model *model, const bough_state *state, int32_t part, int32_t vertex, bo_vec3 *at,
-                         bo_vec3 *rate) {
+static void world_motion(const bough_tree_model *model, const bough_tree_state *state, int32_t part, int32_t vertex,
+                         bo_vec3 *at, bo_vec3 *rate) {
     const bough_frame *frame = &state->frames[part];
     bo_vec3 x, v;
     local_motion(model, state, part_of(model, part), vertex, &x, &v);
@@ -228,8 +226,8 @@ static void world_motion(const bough_model *model, const bough_state *state, int
         bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
 }
 
-bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
-                                int32_t vertex, double position[3], double velocity[3]) {
+bough_status bough_tree_state_vertex(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                                     int32_t part, int32_t vertex, double position[3], double velocity[3]) {
     model = bo_tree_now(model, state);
     bo_vec3 at, rate;
     BO_TRY(check_vertex(ctx, model, part, vertex));
@@ -239,8 +237,9 @@ bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, co
     return BOUGH_OK;
 }
 
-bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                              int32_t vertex, const double target[3], double stiffness, double damping) {
+bough_status bough_tree_state_pull(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   int32_t part, int32_t vertex, const double target[3], double stiffness,
+                                   double damping) {
     model = bo_tree_now(model, state);
     BO_TRY(check_vertex(ctx, model, part, vertex));
     BO_TRY(check_vector(ctx, "a target", target));
@@ -255,17 +254,17 @@ bough_status bough_state_pull(bough_context *ctx, const bough_model *model, boug
     return BOUGH_OK;
 }
 
-void bough_state_clear_forces(const bough_model *model, bough_state *state) {
+void bough_tree_state_clear_forces(const bough_tree_model *model, bough_tree_state *state) {
     model = bo_tree_now(model, state);
-    if (!state->work->pushed)
+    if (!bo_tree_work_of(state)->pushed)
         return;
-    state->work->pushed = false;
-    memset(state->work->force, 0, (size_t)model->size * sizeof(double));
-    memset(state->work->wrench, 0, 6 * (size_t)model->part_count * sizeof(double));
+    bo_tree_work_of(state)->pushed = false;
+    memset(bo_tree_work_of(state)->force, 0, (size_t)model->size * sizeof(double));
+    memset(bo_tree_work_of(state)->wrench, 0, 6 * (size_t)model->part_count * sizeof(double));
 }
 
-bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
-                                   float *positions) {
+bough_status bough_tree_state_positions(bough_context *ctx, const bough_tree_model *model,
+                                        const bough_tree_state *state, int32_t part, float *positions) {
     model = bo_tree_now(model, state);
     BO_TRY(bo_tree_check_present(ctx, model, part));
     const bo_tree_part *p = part_of(model, part);

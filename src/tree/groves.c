@@ -30,7 +30,7 @@ static int32_t root_of(const bough_part_def *parts, int32_t *roots, int32_t part
     return root;
 }
 
-bough_status bo_tree_find_groves(bough_context *ctx, const bough_model *model, int32_t *grove_of) {
+bough_status bo_tree_find_groves(bough_context *ctx, const bough_tree_model *model, int32_t *grove_of) {
     const int32_t count = model->def.part_count;
     const bough_part_def *parts = model->def.parts;
     int32_t *roots = BO_NEW_ARRAY(ctx, int32_t, count);
@@ -60,7 +60,7 @@ bough_status bo_tree_find_groves(bough_context *ctx, const bough_model *model, i
 /* ---- lists ---- */
 
 /* End of the parts of one depth that are of the grove of part i. */
-static int32_t grove_end(const bough_model *model, const bo_tree_level *level, int32_t i) {
+static int32_t grove_end(const bough_tree_model *model, const bo_tree_level *level, int32_t i) {
     const int32_t grove = model->parts[i].grove;
     while (i < level->end_part && model->parts[i].grove == grove)
         i++;
@@ -69,7 +69,7 @@ static int32_t grove_end(const bough_model *model, const bo_tree_level *level, i
 
 /* The part of a level that is of one grove: parts first to end. from: where the grove before it ended in the level's
  * lists. */
-static bo_tree_level cut_out(const bough_model *model, const bo_tree_level *level, int32_t first, int32_t end,
+static bo_tree_level cut_out(const bough_tree_model *model, const bo_tree_level *level, int32_t first, int32_t end,
                              const bo_tree_level *from) {
     bo_tree_level cut = {.first_part = first,
                          .end_part = end,
@@ -87,7 +87,7 @@ static bo_tree_level cut_out(const bough_model *model, const bo_tree_level *leve
 }
 
 /* Slices of all levels, level by level; counts when there is no memory yet. */
-static int32_t cut_levels(bough_model *model) {
+static int32_t cut_levels(bough_tree_model *model) {
     int32_t count = 0;
     for (int32_t d = 0; d < model->level_count; d++) {
         const bo_tree_level *level = &model->levels[d], *before = NULL;
@@ -104,7 +104,7 @@ static int32_t cut_levels(bough_model *model) {
 }
 
 /* Parts are numbered by depth: a grove's number of levels is that of its deepest part. */
-static void share_levels(bough_model *model) {
+static void share_levels(bough_tree_model *model) {
     bo_tree_level *next = model->grove_levels;
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++)
@@ -126,7 +126,7 @@ static void add_run(bo_tree_run *runs, int32_t *count, int32_t first, int32_t en
 }
 
 /* Coordinates of the parts of a grove and of its joints. At most as many runs as it has parts and joints. */
-static int32_t list_runs(const bough_model *model, bo_tree_grove *grove, bo_tree_run *runs) {
+static int32_t list_runs(const bough_tree_model *model, bo_tree_grove *grove, bo_tree_run *runs) {
     grove->runs = runs;
     for (int32_t d = 0; d < grove->level_count; d++)
         for (int32_t i = grove->levels[d].first_part; i < grove->levels[d].end_part; i++)
@@ -138,7 +138,7 @@ static int32_t list_runs(const bough_model *model, bo_tree_grove *grove, bo_tree
 }
 
 /* Numbers of the blocks of a grove follow each other in the arrays of the work. */
-static void number_blocks(bough_model *model, bo_tree_grove *grove) {
+static void number_blocks(bough_tree_model *model, bo_tree_grove *grove) {
     grove->vectors = model->vectors_size, grove->squares = model->squares_size;
     for (int32_t d = 0; d < grove->level_count; d++)
         for (int32_t k = grove->levels[d].first_block; k < grove->levels[d].end_block; k++) {
@@ -154,7 +154,7 @@ static void number_blocks(bough_model *model, bo_tree_grove *grove) {
 }
 
 /* Trees are in the groves, and roots that fly are counted, both in the order in which the user gave the roots. */
-static void share_flights(bough_model *model) {
+static void share_flights(bough_tree_model *model) {
     for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const bo_tree_part *part = &model->parts[i];
         bo_tree_grove *grove = &model->groves[part->grove];
@@ -167,7 +167,7 @@ static void share_flights(bough_model *model) {
     }
 }
 
-bough_status bo_tree_list_groves(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_list_groves(bough_context *ctx, bough_tree_model *model) {
     for (int32_t i = 0; i < model->part_count; i++)
         model->grove_count =
             model->parts[i].grove >= model->grove_count ? model->parts[i].grove + 1 : model->grove_count;
@@ -187,7 +187,7 @@ bough_status bo_tree_list_groves(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
-void bo_tree_free_groves(bough_context *ctx, bough_model *model) {
+void bo_tree_free_groves(bough_context *ctx, bough_tree_model *model) {
     bo_free(ctx, model->groves);
     bo_free(ctx, model->grove_levels);
     bo_free(ctx, model->runs);
@@ -196,7 +196,7 @@ void bo_tree_free_groves(bough_context *ctx, bough_model *model) {
 /* ---- one after the other ---- */
 
 /* Numbers that a step needs for a grove and nobody needs after it. */
-static size_t set_size(const bough_model *model) {
+static size_t set_size(const bough_tree_model *model) {
     return (6 + 1 + 8 + 1 + 1) * (size_t)model->grove_vectors + 2 * (size_t)model->grove_squares + model->scratch_size;
 }
 
@@ -205,14 +205,14 @@ static size_t in_lines(size_t count) {
 }
 
 /* Threads share the groves; or each of its phases, where there are too few groves to keep all busy: 0. */
-static int32_t visitor_count(const bough_context *ctx, const bough_model *model) {
+static int32_t visitor_count(const bough_context *ctx, const bough_tree_model *model) {
     const int32_t threads = bough_thread_count(ctx);
     if (model->grove_count < 2 || (threads > 1 && model->grove_count < 4 * threads))
         return 0;
     return threads < BO_TREE_CHUNKS ? threads : BO_TREE_CHUNKS;
 }
 
-size_t bo_tree_grove_sets_size(const bough_context *ctx, const bough_model *model, int32_t *count) {
+size_t bo_tree_grove_sets_size(const bough_context *ctx, const bough_tree_model *model, int32_t *count) {
     *count = visitor_count(ctx, model);
     return (size_t)*count * in_lines(set_size(model));
 }
@@ -226,12 +226,12 @@ static double *borrow(double **next, size_t size, int64_t first) {
 
 typedef struct {
     bough_context ctx; /* without threads, and with a sentence of its own */
-    bough_model model;
-    bough_state state;
+    bough_tree_model model;
+    bo_tree_state state;
     bo_tree_work work;
 } view;
 
-static void look_at(view *v, const bough_model *model, bough_state *state, int32_t grove, int32_t set) {
+static void look_at(view *v, const bough_tree_model *model, bough_tree_state *state, int32_t grove, int32_t set) {
     const bo_tree_grove *g = &model->groves[grove];
     const size_t vectors = (size_t)model->grove_vectors, squares = (size_t)model->grove_squares;
     v->model = *model;
@@ -240,10 +240,10 @@ static void look_at(view *v, const bough_model *model, bough_state *state, int32
     v->model.level_count = g->level_count;
     v->model.first_flight = g->first_flight;
     v->model.end_flight = g->end_flight;
-    v->work = *state->work;
-    v->state = *state;
+    v->work = *bo_tree_work_of(state);
+    v->state = *bo_tree_inside(state);
     v->state.work = &v->work;
-    double *next = state->work->sets + (size_t)set * in_lines(set_size(model));
+    double *next = bo_tree_work_of(state)->sets + (size_t)set * in_lines(set_size(model));
     v->work.L = borrow(&next, squares, g->squares);
     v->work.H = borrow(&next, squares, g->squares);
     v->work.Mrq = borrow(&next, 6 * vectors, 6 * g->vectors);
@@ -256,8 +256,8 @@ static void look_at(view *v, const bough_model *model, bough_state *state, int32
 
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     bo_tree_grove_task task;
     const void *data;
     atomic_int next;
@@ -276,7 +276,7 @@ static void visit_groves(void *data, int32_t set) {
         if (call->model->groves[g].level_count == 0) /* all of its trees are absent */
             continue;
         look_at(&v, call->model, call->state, g, set);
-        const bough_status status = call->task(&v.ctx, &v.model, &v.state, call->data);
+        const bough_status status = call->task(&v.ctx, &v.model, &v.state.seen, call->data);
         if (status == BOUGH_OK || call->status[set] != BOUGH_OK)
             continue;
         call->status[set] = status;
@@ -285,9 +285,9 @@ static void visit_groves(void *data, int32_t set) {
     }
 }
 
-bough_status bo_tree_each_grove(bough_context *ctx, const bough_model *model, bough_state *state,
+bough_status bo_tree_each_grove(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 bo_tree_grove_task task, const void *data) {
-    const int32_t visitors = visitor_count(ctx, model), sets = state->work->set_count;
+    const int32_t visitors = visitor_count(ctx, model), sets = bo_tree_work_of(state)->set_count;
     const int32_t count = visitors < sets ? visitors : sets; /* the state may be of a context with fewer threads */
     if (count == 0)
         return task(ctx, model, state, data);
@@ -301,7 +301,7 @@ bough_status bo_tree_each_grove(bough_context *ctx, const bough_model *model, bo
 }
 
 typedef struct {
-    const bough_model *model;
+    const bough_tree_model *model;
     bo_range_task range;
     void *data;
 } block_call;
@@ -311,7 +311,7 @@ static void call_chunk(void *data, int32_t chunk) {
     call->range(call->data, call->model->chunks[chunk].first, call->model->chunks[chunk].end, chunk);
 }
 
-void bo_tree_each_block(bough_context *ctx, const bough_model *model, bo_range_task range, void *data) {
+void bo_tree_each_block(bough_context *ctx, const bough_tree_model *model, bo_range_task range, void *data) {
     block_call call = {model, range, data};
     if (!model->grove)
         bo_run_tasks(ctx, call_chunk, &call, model->chunk_count);

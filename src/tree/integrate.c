@@ -22,7 +22,7 @@ struct bo_tree_integrator {
 };
 
 /* Which method, and what one without modes saves. */
-static size_t history_count(const bough_model *model) {
+static size_t history_count(const bough_tree_model *model) {
     return 3 + 2 * (size_t)model->size;
 }
 
@@ -52,7 +52,7 @@ void bo_tree_drop_integrator(bough_context *ctx, bo_tree_work *work) {
     work->integrator = NULL;
 }
 
-static bough_status fill(bough_context *ctx, const bough_model *model, bough_state *state,
+static bough_status fill(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                          const bough_integrator_def *def, bo_tree_integrator *g) {
     const size_t n = (size_t)model->size;
     BO_TRY(bo_tree_system_create(ctx, model, state, &g->system));
@@ -78,32 +78,32 @@ bool bo_tree_integrator_def(const bo_tree_work *work, bough_integrator_def *def)
     return work->integrator != NULL;
 }
 
-static bough_status use(bough_context *ctx, const bough_model *model, bough_state *state,
+static bough_status use(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                         const bough_integrator_def *def) {
     if (!def) {
-        bo_tree_drop_integrator(ctx, state->work);
+        bo_tree_drop_integrator(ctx, bo_tree_work_of(state));
         return BOUGH_OK;
     }
-    bo_tree_integrator *old = state->work->integrator, *g = BO_NEW(ctx, bo_tree_integrator);
+    bo_tree_integrator *old = bo_tree_work_of(state)->integrator, *g = BO_NEW(ctx, bo_tree_integrator);
     if (!g)
         return BOUGH_ERROR_MEMORY;
     bough_status status = fill(ctx, model, state, def, g);
     bo_tree_work hand = {.integrator = status == BOUGH_OK ? old : g}; /* the one to be dropped */
     if (status == BOUGH_OK)
-        state->work->integrator = g;
+        bo_tree_work_of(state)->integrator = g;
     bo_tree_drop_integrator(ctx, &hand);
     return status;
 }
 
-bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
-                                        const bough_integrator_def *def) {
+bough_status bough_tree_state_use_integrator(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                             const bough_integrator_def *def) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_INTEGRATOR, .with = def}));
     return bo_log_end(ctx, model, state, use(ctx, bo_tree_now(model, state), state, def));
 }
 
-bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                      bo_tree_work *work) {
-    const bo_tree_integrator *from = state->work->integrator;
+    const bo_tree_integrator *from = bo_tree_work_of(state)->integrator;
     if (!from)
         return BOUGH_OK;
     work->integrator = BO_NEW(ctx, bo_tree_integrator);
@@ -111,20 +111,20 @@ bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *mode
 }
 
 /* Makes the method forget the steps before a jump, of which it can make no use. */
-static void notice_jumps(bo_tree_integrator *g, const bough_state *state) {
+static void notice_jumps(bo_tree_integrator *g, const bough_tree_state *state) {
     const size_t bytes = (size_t)g->system->model->size * sizeof(double);
     if (memcmp(g->end_q, state->q, bytes) != 0 || memcmp(g->end_v, state->v, bytes) != 0)
         bo_integrator_restart(g->method);
 }
 
-static void remember_end(bo_tree_integrator *g, const bough_state *state) {
+static void remember_end(bo_tree_integrator *g, const bough_tree_state *state) {
     const size_t bytes = (size_t)g->system->model->size * sizeof(double);
     memcpy(g->end_q, state->q, bytes);
     memcpy(g->end_v, state->v, bytes);
 }
 
 /* One pass from the state as it is. */
-static bough_status pass(bo_tree_integrator *g, const bough_state *state, double dt) {
+static bough_status pass(bo_tree_integrator *g, const bough_tree_state *state, double dt) {
     const size_t bytes = (size_t)g->system->model->size * sizeof(double);
     g->next.t = state->time;
     memcpy(g->next.q, state->q, bytes);
@@ -135,8 +135,8 @@ static bough_status pass(bo_tree_integrator *g, const bough_state *state, double
     return bo_integrator_step(g->method, dt, &g->next);
 }
 
-static bough_status passes(bo_tree_integrator *g, const bough_state *state, double dt) {
-    const bough_model *model = g->system->model;
+static bough_status passes(bo_tree_integrator *g, const bough_tree_state *state, double dt) {
+    const bough_tree_model *model = g->system->model;
     const double place = place_of_inertia(g->method);
     g->system->instead_q = g->system->instead_v = NULL;
     BO_TRY(pass(g, state, dt));
@@ -153,7 +153,7 @@ static bough_status passes(bo_tree_integrator *g, const bough_state *state, doub
     return status;
 }
 
-static void swap_in(const bough_model *model, bough_state *state, bo_motion *next) {
+static void swap_in(const bough_tree_model *model, bough_tree_state *state, bo_motion *next) {
     for (int32_t k = 0; k < model->size; k++) {
         const double q = state->q[k], v = state->v[k], a = state->a[k];
         state->q[k] = next->q[k], state->v[k] = next->v[k], state->a[k] = next->a[k];
@@ -161,8 +161,8 @@ static void swap_in(const bough_model *model, bough_state *state, bo_motion *nex
     }
 }
 
-bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
-    bo_tree_integrator *g = state->work->integrator;
+bough_status bo_tree_integrate(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt) {
+    bo_tree_integrator *g = bo_tree_work_of(state)->integrator;
     g->system->ctx = g->method->ctx = ctx;
     bo_tree_system_look_at_damping(g->system);
     BO_TRY(bo_tree_check_method(ctx, state->coupling, state->alpha, state->passes));
@@ -202,7 +202,7 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
 
 /* ---- snapshots ---- */
 
-size_t bo_tree_history_size(const bough_model *model) {
+size_t bo_tree_history_size(const bough_tree_model *model) {
     return history_count(model) * sizeof(double);
 }
 
@@ -211,7 +211,7 @@ static double mark_of(const bo_integrator *method) {
     return (double)(bo_image_hash(1, name, strlen(name)) >> 12);
 }
 
-void bo_tree_history(const bough_model *model, const bo_tree_work *work, void *history) {
+void bo_tree_history(const bough_tree_model *model, const bo_tree_work *work, void *history) {
     bo_tree_integrator *g = work->integrator;
     memset(history, 0, bo_tree_history_size(model));
     if (!g || g->method->modes)
@@ -221,8 +221,8 @@ void bo_tree_history(const bough_model *model, const bo_tree_work *work, void *h
     memcpy(history, g->saved, bo_tree_history_size(model));
 }
 
-void bo_tree_set_history(const bough_model *model, bough_state *state, const void *history) {
-    bo_tree_integrator *g = state->work->integrator;
+void bo_tree_set_history(const bough_tree_model *model, bough_tree_state *state, const void *history) {
+    bo_tree_integrator *g = bo_tree_work_of(state)->integrator;
     if (!g)
         return;
     remember_end(g, state);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_list_joints(bough_context *ctx, bough_tree_model *model) {
     model->joint_count = 0;
     model->joints = BO_NEW_ARRAY(ctx, bo_tree_joint, model->part_count);
     if (!model->joints)
@@ -40,9 +40,9 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
-void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user) {
+void bo_tree_start_joint(const bough_tree_model *model, bough_tree_state *state, int32_t user) {
     const bough_joint_def *joint = model->def.parts[user].joint;
-    const int32_t at = bough_model_joint_offset(model, user);
+    const int32_t at = bough_tree_model_joint_offset(model, user);
     for (int32_t d = 0; at >= 0 && d < bough_joint_freedoms(joint->kind); d++) {
         state->q[at + d] = joint->start[d];
         state->v[at + d] = state->a[at + d] = state->mean_a[at + d] = 0;
@@ -50,7 +50,7 @@ void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t u
 }
 
 /* In a pass over trees that fly the others are where they should be. */
-static bool is_left_out(const bough_model *model, const bo_tree_mode *mode, int32_t j) {
+static bool is_left_out(const bough_tree_model *model, const bo_tree_mode *mode, int32_t j) {
     return mode->only_flights && !model->parts[model->joints[j].part].flies;
 }
 
@@ -79,7 +79,7 @@ static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const doub
 }
 
 /* The angular acceleration of the frame gains w^ x T phi' + T' phi' beside T phi" */
-void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_turn_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                          const double *q, const double *v) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         if (is_left_out(model, mode, j))
@@ -121,7 +121,7 @@ static void prepare_joint(const bo_tree_pass *pass, const bo_tree_joint *joint, 
 }
 
 void bo_tree_prepare_joints(const bo_tree_pass *pass) {
-    const bough_model *model = pass->model;
+    const bough_tree_model *model = pass->model;
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t j = model->levels[d].first_joint; j < model->levels[d].end_joint; j++)
             prepare_joint(pass, &model->joints[j], &pass->work->swings[j]);
@@ -165,7 +165,8 @@ static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swin
     return true;
 }
 
-bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level) {
+bool bo_tree_release_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                            int32_t level) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         const int32_t slot = model->parts[joint->part].slot;
@@ -185,7 +186,7 @@ static void drive(const bo_tree_joint *joint, const bo_tree_swing *swing, const 
             BO_LANE(s->A[3 + e], lane) += swing->T[3 * e + k] * a[k];
 }
 
-void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_drive_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                           const double *a) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const int32_t slot = model->parts[model->joints[j].part].slot;
@@ -196,7 +197,7 @@ void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo
 }
 
 /* phi" = D^-1 (u - S^T I A^) */
-void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_swing_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                           double *a) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
@@ -216,7 +217,7 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo
     bo_tree_drive_joints(model, work, mode, level, a);
 }
 
-void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]) {
+void bo_tree_joint_torque(const bough_tree_model *model, const bo_tree_work *work, int32_t j, double torque[3]) {
     const int32_t slot = model->parts[model->joints[j].part].slot;
     const bo_tree_inertias *s = &work->inertias[slot / 4];
     for (int k = 0; k < model->joints[j].count; k++) {
@@ -245,7 +246,7 @@ static bool wrap(double *q, double *v, double *a) {
     return true;
 }
 
-bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a, double *mean_a) {
+bool bo_tree_wrap_balls(const bough_tree_model *model, double *q, double *v, double *a, double *mean_a) {
     bool any = false;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const int32_t at = model->joints[j].offset;

@@ -69,7 +69,7 @@ static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *rest
 }
 
 typedef struct {
-    const bough_model *model;
+    const bough_tree_model *model;
     bo_tree_work *work;
     const bo_tree_mode *mode;
     int32_t first;
@@ -78,7 +78,7 @@ typedef struct {
 /* Vectors of slots at a time: some microseconds. */
 enum { GRAIN = 48 };
 
-static void on_level(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+static void on_level(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                      int32_t d, bo_range_task some) {
     const bo_tree_level *level = &model->levels[d];
     bo_parallel_for(ctx, level->end_slots - level->first_slots, GRAIN, some,
@@ -93,7 +93,7 @@ static void carry_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
             carry(&call->model->slots[s], call->work->faces, call->work->frames, &call->work->frames[s]);
 }
 
-bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_move(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                   const double *q, const double *v) {
     if (!bo_tree_move_faces(ctx, model, work, mode, q, v))
         return false;
@@ -140,7 +140,7 @@ static void accelerate_some(void *data, int32_t begin, int32_t end, int32_t chun
             accelerate(&call->model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
 }
 
-void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work,
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work,
                                const bo_tree_mode *mode, int32_t level) {
     on_level(ctx, model, work, mode, level, accelerate_some);
 }

@@ -19,7 +19,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* Depth of every part; a loop is an error. */
-static bough_status find_depths(bough_context *ctx, const bough_model *model, rank *ranks) {
+static bough_status find_depths(bough_context *ctx, const bough_tree_model *model, rank *ranks) {
     const bough_part_def *parts = model->def.parts;
     const int32_t count = model->def.part_count;
     for (int32_t i = 0; i < count; i++)
@@ -43,7 +43,7 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     return BOUGH_OK;
 }
 
-static bough_status find_groves(bough_context *ctx, const bough_model *model, rank *ranks) {
+static bough_status find_groves(bough_context *ctx, const bough_tree_model *model, rank *ranks) {
     int32_t *grove_of = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
     const bough_status status = grove_of ? bo_tree_find_groves(ctx, model, grove_of) : BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < model->def.part_count && status == BOUGH_OK; i++)
@@ -57,7 +57,7 @@ static int32_t joint_size(const bough_part_def *part) {
 }
 
 /* Coordinates in all are counted in 32 bits. */
-static bough_status check_size(bough_context *ctx, const bough_model *model) {
+static bough_status check_size(bough_context *ctx, const bough_tree_model *model) {
     int64_t size = 0;
     for (int32_t i = 0; i < model->def.part_count; i++)
         size += model->def.components[model->def.parts[i].component]->r + joint_size(&model->def.parts[i]);
@@ -66,7 +66,7 @@ static bough_status check_size(bough_context *ctx, const bough_model *model) {
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model of %lld coordinates is too large", (long long)size);
 }
 
-static void place_part(bough_model *model, int32_t index, const rank *at) {
+static void place_part(bough_tree_model *model, int32_t index, const rank *at) {
     const int32_t user = at->user;
     const bough_part_def *from = &model->def.parts[user];
     const bough_component *c = model->def.components[from->component];
@@ -94,7 +94,7 @@ static void place_part(bough_model *model, int32_t index, const rank *at) {
 }
 
 /* As its root does. */
-static bool does_fly(const bough_model *model, const bough_part_def *part, int32_t parent) {
+static bool does_fly(const bough_tree_model *model, const bough_part_def *part, int32_t parent) {
     if (part->parent < 0)
         return part->free || model->def.components[part->component]->support == BOUGH_SUPPORT_FREE;
     return parent >= 0 && model->parts[parent].flies;
@@ -102,7 +102,7 @@ static bool does_fly(const bough_model *model, const bough_part_def *part, int32
 
 /* Keeps the parts of one depth that are present (all: absent ones, too), in the order of their parents; a part goes
  * with its parent. */
-static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int32_t end, bool all) {
+static int32_t keep_present(bough_tree_model *model, rank *ranks, int32_t first, int32_t end, bool all) {
     int32_t kept = first;
     for (int32_t i = first; i < end; i++) {
         const bough_part_def *part = &model->def.parts[ranks[i].user];
@@ -117,7 +117,7 @@ static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int3
 
 /* Level by level, since the order within one follows that of the parents. new: coordinates get their places, in the
  * order of the parts, those of joints behind these; and the model has all parts, since absence is the state's. */
-static bough_status order_parts(bough_context *ctx, bough_model *model, bool new) {
+static bough_status order_parts(bough_context *ctx, bough_tree_model *model, bool new) {
     const int32_t count = model->def.part_count;
     rank *ranks = BO_NEW_ARRAY(ctx, rank, count);
     if (!ranks)
@@ -157,7 +157,7 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
 }
 
 /* Roots are the first parts, and parents come before their children. */
-static void number_trees(bough_model *model) {
+static void number_trees(bough_tree_model *model) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const int32_t parent = model->parts[i].parent;
         model->parts[i].tree = model->def.tie_count > 0 ? 0 : parent < 0 ? i : model->parts[parent].tree;
@@ -165,7 +165,7 @@ static void number_trees(bough_model *model) {
 }
 
 /* Roots that fly are counted in the order in which the user gave them. */
-static void number_flights(bough_model *model) {
+static void number_flights(bough_tree_model *model) {
     for (int32_t user = 0; user < model->def.part_count; user++) {
         if (model->inside[user] < 0)
             continue;
@@ -282,7 +282,7 @@ static void fill_bending(pile *p, bo_component_tables *t) {
         }
 }
 
-static void fill_tables(pile *p, bough_model *model, const bool *wide) {
+static void fill_tables(pile *p, bough_tree_model *model, const bool *wide) {
     for (int32_t i = 0; i < model->component_count; i++) {
         bo_component_tables *t = &model->components[i];
         *t = (bo_component_tables){.c = model->def.components[i]};
@@ -300,7 +300,7 @@ static void fill_tables(pile *p, bough_model *model, const bool *wide) {
     }
 }
 
-static bough_status make_tables(bough_context *ctx, bough_model *model, const bool *wide) {
+static bough_status make_tables(bough_context *ctx, bough_tree_model *model, const bool *wide) {
     pile p = {NULL, 64};
     fill_tables(&p, model, wide);
     model->numbers = bo_calloc(ctx, p.used, 1);
@@ -320,7 +320,7 @@ static bool is_wide(int32_t r, int32_t count) {
 }
 
 /* End of the parts that are of the grove, component and depth of part i, and fly or do not as it does. */
-static int32_t group_end(const bough_model *model, const bo_tree_level *level, int32_t i) {
+static int32_t group_end(const bough_tree_model *model, const bo_tree_level *level, int32_t i) {
     int32_t end = i;
     while (end < level->end_part && model->parts[end].grove == model->parts[i].grove &&
            model->parts[end].component == model->parts[i].component && model->parts[end].flies == model->parts[i].flies)
@@ -328,7 +328,7 @@ static int32_t group_end(const bough_model *model, const bo_tree_level *level, i
     return end;
 }
 
-static void list_parents(bough_model *model) {
+static void list_parents(bough_tree_model *model) {
     for (int32_t d = 0; d < model->level_count; d++) {
         bo_tree_level *level = &model->levels[d];
         level->first_parent = model->parent_count;
@@ -339,7 +339,7 @@ static void list_parents(bough_model *model) {
     }
 }
 
-static void find_levels(bough_model *model) {
+static void find_levels(bough_tree_model *model) {
     int32_t depth = -1;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
@@ -353,7 +353,7 @@ static void find_levels(bough_model *model) {
 }
 
 /* Cuts a level into blocks; counts when there is no memory yet. */
-static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
+static void cut_level(bough_tree_model *model, bo_tree_level *level, int32_t *slot) {
     *slot = bo_padded4(*slot);
     level->first_slots = *slot / 4;
     level->first_block = model->block_count;
@@ -393,7 +393,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
     level->end_block = model->block_count;
 }
 
-static void cut_levels(bough_model *model) {
+static void cut_levels(bough_tree_model *model) {
     int32_t slot = 0;
     model->block_count = 0;
     for (int32_t d = 0; d < model->level_count; d++)
@@ -401,7 +401,7 @@ static void cut_levels(bough_model *model) {
     model->slots_count = (slot + 3) / 4;
 }
 
-static void fill_slots(bough_model *model) {
+static void fill_slots(bough_tree_model *model) {
     for (int32_t i = 0; i < 4 * model->slots_count; i++)
         model->slots[i / 4].part[i % 4] = -1;
     for (int32_t i = 0; i < model->part_count; i++)
@@ -431,7 +431,7 @@ static void fill_slots(bough_model *model) {
 
 /* ---- children and faces ---- */
 
-static void list_children(bough_model *model) {
+static void list_children(bough_tree_model *model) {
     int32_t next = 0;
     for (int32_t i = 0; i < model->part_count; i++)
         if (model->parts[i].parent >= 0)
@@ -449,7 +449,7 @@ static void list_children(bough_model *model) {
 }
 
 /* Each part that something hangs on, or that is tied, has all faces of its component. */
-static bough_status find_faces(bough_context *ctx, bough_model *model) {
+static bough_status find_faces(bough_context *ctx, bough_tree_model *model) {
     bool *tied = BO_NEW_ZEROS(ctx, bool, model->part_count);
     if (!tied)
         return BOUGH_ERROR_MEMORY;
@@ -488,7 +488,7 @@ static double cost_of(const bo_tree_block *b) {
 }
 
 /* A task of less than some microseconds is not worth handing over. */
-static void cut_chunks(bough_model *model) {
+static void cut_chunks(bough_tree_model *model) {
     double total = 0, done = 0, least = 4;
     for (int32_t b = 0; b < model->block_count; b++)
         total += cost_of(&model->blocks[b]);
@@ -504,7 +504,7 @@ static void cut_chunks(bough_model *model) {
 }
 
 /* Room for what parts.c and couple.c need at a time. */
-static void size_scratch(bough_model *model) {
+static void size_scratch(bough_tree_model *model) {
     for (int32_t b = 0; b < model->block_count; b++) {
         const bo_tree_block *block = &model->blocks[b];
         const size_t n = (size_t)block->n, lanes = (size_t)block->lanes;
@@ -522,7 +522,7 @@ static void size_scratch(bough_model *model) {
 /* ---- all ---- */
 
 /* Components of which so many are there, on one level or on several, that some may stand together. */
-static bough_status make_all_tables(bough_context *ctx, bough_model *model) {
+static bough_status make_all_tables(bough_context *ctx, bough_tree_model *model) {
     int32_t *count = BO_NEW_ZEROS(ctx, int32_t, model->component_count);
     bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
     bough_status status = count && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
@@ -537,7 +537,7 @@ static bough_status make_all_tables(bough_context *ctx, bough_model *model) {
     return status;
 }
 
-static bough_status make_lists(bough_context *ctx, bough_model *model) {
+static bough_status make_lists(bough_context *ctx, bough_tree_model *model) {
     model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, model->def.part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
     model->children = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
@@ -545,7 +545,7 @@ static bough_status make_lists(bough_context *ctx, bough_model *model) {
     return model->parts && model->inside && model->children && model->parents ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough_model *base) {
+bough_status bo_tree_lay_out(bough_context *ctx, bough_tree_model *model, const bough_tree_model *base) {
     BO_TRY(make_lists(ctx, model));
     if (base) {
         model->offsets = base->offsets, model->size = base->size;
@@ -582,7 +582,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
     return bo_tree_list_ties(ctx, model, base);
 }
 
-void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
+void bo_tree_free_layout(bough_context *ctx, bough_tree_model *model) {
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
     bo_free(ctx, model->children);

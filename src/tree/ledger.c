@@ -37,13 +37,17 @@ static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
  * of them is not looked after. */
 static const double least = 1e-7, noise = 1e-12; /* J: of what nothing happens to */
 
+/* A step goes on with the accelerations of the one before. Loads that are gone, or less, act on in that way, and do up
+ * to this times the work of the step before. */
+static const double most_after_push = 2;
+
 /* ---- memory ---- */
 
-static size_t factor_count(const bough_model *model) {
+static size_t factor_count(const bough_tree_model *model) {
     return (size_t)model->def.part_count + (size_t)model->def.tie_count;
 }
 
-size_t bo_ledger_size(const bough_model *model) {
+size_t bo_ledger_size(const bough_tree_model *model) {
     return sizeof(bo_tree_ledger) + (size_t)model->def.part_count * sizeof(bo_tree_account) +
            factor_count(model) * sizeof(double);
 }
@@ -53,27 +57,28 @@ static bo_tree_account *accounts(bo_tree_ledger *ledger) {
 }
 
 /* Stiffness of the parts and strength of the ties when targets were set. */
-static double *factors_of(const bough_model *model, bo_tree_ledger *ledger) {
+static double *factors_of(const bough_tree_model *model, bo_tree_ledger *ledger) {
     return (double *)(accounts(ledger) + model->def.part_count);
 }
 
-void bo_ledger_close(const bough_model *model, bough_state *state) {
+void bo_ledger_close(const bough_tree_model *model, bough_tree_state *state) {
     for (int32_t t = 0; t < model->def.part_count; t++)
-        accounts(state->ledger)[t].open = 0;
+        accounts(bo_tree_ledger_of(state))[t].open = 0;
 }
 
-void bo_ledger_look(bough_state *state, int32_t tree) {
-    accounts(state->ledger)[tree].every = 0;
+void bo_ledger_look(bough_tree_state *state, int32_t tree) {
+    accounts(bo_tree_ledger_of(state))[tree].every = 0;
 }
 
-static int32_t tree_count(const bough_model *model) {
+static int32_t tree_count(const bough_tree_model *model) {
     return model->def.tie_count > 0 ? 1 : model->levels[0].end_part;
 }
 
 /* Accounts are by the inside numbers of roots, which are other ones now. */
-void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone) {
-    bo_tree_account *trees = accounts(state->ledger);
-    bo_tree_account *kept = (bo_tree_account *)state->work->energies; /* larger than all of them */
+void bo_ledger_shift(const bough_tree_model *before, const bough_tree_model *after, bough_tree_state *state,
+                     const bool *alone) {
+    bo_tree_account *trees = accounts(bo_tree_ledger_of(state));
+    bo_tree_account *kept = (bo_tree_account *)bo_tree_work_of(state)->energies; /* larger than all of them */
     for (int32_t i = 0; i < tree_count(after); i++) {
         const int32_t user = after->parts[i].user;
         kept[i] = (bo_tree_account){0};
@@ -92,27 +97,27 @@ typedef struct {
     double led;                            /* 1: a root has a track */
 } tree_energy;
 
-static tree_energy *sums_of(const bough_model *model, bough_state *state) {
-    return (tree_energy *)(state->work->energies + 3 * (size_t)model->part_count);
+static tree_energy *sums_of(const bough_tree_model *model, bough_tree_state *state) {
+    return (tree_energy *)(bo_tree_work_of(state)->energies + 3 * (size_t)model->part_count);
 }
 
 /* Room for the accounts as they were before a step. */
-static bo_tree_account *kept_accounts(const bough_model *model, bough_state *state) {
+static bo_tree_account *kept_accounts(const bough_tree_model *model, bough_tree_state *state) {
     return (bo_tree_account *)(sums_of(model, state) + model->part_count);
 }
 
-size_t bo_ledger_room(const bough_model *model) {
+size_t bo_ledger_room(const bough_tree_model *model) {
     return (size_t)model->part_count *
            (3 + sizeof(tree_energy) / sizeof(double) + sizeof(bo_tree_account) / sizeof(double));
 }
 
 /* Energies of the trees at q, v, where the frames are. */
-static bool measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+static bool measure(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, const double *q,
                     const double *v) {
-    const double *parts = state->work->energies;
+    const double *parts = bo_tree_work_of(state)->energies;
     tree_energy *trees = sums_of(model, state);
     const double tied = bo_tree_tie_energy(model, state);
-    if (!bo_tree_measure(ctx, model, state, state->work->felt, q, v, state->work->energies))
+    if (!bo_tree_measure(ctx, model, state, bo_tree_work_of(state)->felt, q, v, bo_tree_work_of(state)->energies))
         return false;
     for (int32_t t = 0; t < tree_count(model); t++)
         trees[t] = (tree_energy){.held = 1, .elastic = t == 0 ? tied : 0, .size = t == 0 ? tied : 0};
@@ -152,8 +157,8 @@ static double excess_of(const tree_energy *t, const bo_tree_account *a) {
 
 /* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes
  * of both ends, and along the way of the coordinates, from q. */
-static void add_load_work(const bough_model *model, const bough_state *state, const double *q) {
-    const bo_tree_work *w = state->work;
+static void add_load_work(const bough_tree_model *model, const bough_tree_state *state, const double *q) {
+    const bo_tree_work *w = bo_tree_work_of(state);
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_tree_frames *now = &w->frames[part->slot / 4];
@@ -171,51 +176,51 @@ static void add_load_work(const bough_model *model, const bough_state *state, co
         const bo_tree_joint *joint = part->joint >= 0 ? &model->joints[part->joint] : NULL;
         for (int32_t k = 0; joint && k < joint->count; k++)
             work += w->load[joint->offset + k] * (w->next_q[joint->offset + k] - q[joint->offset + k]);
-        accounts(state->ledger)[part->tree].work += work;
-        accounts(state->ledger)[part->tree].span += fabs(work);
+        accounts(bo_tree_ledger_of(state))[part->tree].work += work;
+        accounts(bo_tree_ledger_of(state))[part->tree].span += fabs(work);
     }
 }
 
 /* ---- steps ---- */
 
-static bool settings_differ(const bough_model *model, const bough_state *state) {
+static bool settings_differ(const bough_tree_model *model, const bough_tree_state *state) {
     const size_t parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
-    const double *seen = factors_of(model, state->ledger);
+    const double *seen = factors_of(model, bo_tree_ledger_of(state));
     return memcmp(seen, state->stiffness, parts * sizeof *seen) != 0 ||
            (ties > 0 && memcmp(seen + parts, state->tie_strength, ties * sizeof *seen) != 0) ||
-           memcmp(state->ledger->gravity, state->gravity, sizeof state->gravity) != 0;
+           memcmp(bo_tree_ledger_of(state)->gravity, state->gravity, sizeof state->gravity) != 0;
 }
 
-static void remember_settings(const bough_model *model, bough_state *state) {
+static void remember_settings(const bough_tree_model *model, bough_tree_state *state) {
     const size_t parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
-    double *seen = factors_of(model, state->ledger);
+    double *seen = factors_of(model, bo_tree_ledger_of(state));
     memcpy(seen, state->stiffness, parts * sizeof *seen);
     if (ties > 0)
         memcpy(seen + parts, state->tie_strength, ties * sizeof *seen);
-    memcpy(state->ledger->gravity, state->gravity, sizeof state->gravity);
+    memcpy(bo_tree_ledger_of(state)->gravity, state->gravity, sizeof state->gravity);
 }
 
 /* Opens the accounts of trees that have none, and notes the excess of all when somebody asked for it. */
-static void open_accounts(const bough_model *model, bough_state *state) {
+static void open_accounts(const bough_tree_model *model, bough_tree_state *state) {
     const tree_energy *sums = sums_of(model, state);
     for (int32_t t = 0; t < tree_count(model); t++) {
-        bo_tree_account *a = &accounts(state->ledger)[t];
+        bo_tree_account *a = &accounts(bo_tree_ledger_of(state))[t];
         if (a->open == 0)
-            *a = (bo_tree_account){.open = 1, .every = OFTEN, .target = total(&sums[t])};
-        if (state->ledger->asked != 0)
+            *a = (bo_tree_account){.open = 1, .every = OFTEN, .target = total(&sums[t]), .pushing = a->pushing};
+        if (bo_tree_ledger_of(state)->asked != 0)
             a->excess = excess_of(&sums[t], a), a->known = 1, a->every = OFTEN;
     }
-    state->ledger->asked = 0;
+    bo_tree_ledger_of(state)->asked = 0;
 }
 
-bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state, double share) {
-    bo_tree_ledger *ledger = state->ledger;
+bough_status bo_ledger_begin(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double share) {
+    bo_tree_ledger *ledger = bo_tree_ledger_of(state);
     bo_tree_account *trees = accounts(ledger);
     bool look = ledger->asked != 0;
     if (settings_differ(model, state))
         bo_ledger_close(model, state);
     for (int k = 0; k < 3; k++) /* a step goes on with the accelerations of the one before, which felt other gravity */
-        state->work->felt[k] = share * state->gravity[k] + (1 - share) * ledger->gravity[k];
+        bo_tree_work_of(state)->felt[k] = share * state->gravity[k] + (1 - share) * ledger->gravity[k];
     for (int32_t t = 0; t < tree_count(model); t++) {
         look = look || trees[t].open == 0;
         trees[t].led = 0;
@@ -228,9 +233,9 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough
 }
 
 /* Adds the power of the tracks that lead roots: a root is pushed with I A + p, in its axes. */
-void bo_ledger_lead(const bough_model *model, const bough_state *state, double lead_time) {
-    const bo_tree_work *w = state->work;
-    bo_tree_account *trees = accounts(state->ledger);
+void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time) {
+    const bo_tree_work *w = bo_tree_work_of(state);
+    bo_tree_account *trees = accounts(bo_tree_ledger_of(state));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_tree_inertias *s = &w->inertias[part->slot / 4];
@@ -253,7 +258,7 @@ void bo_ledger_lead(const bough_model *model, const bough_state *state, double l
 }
 
 /* All that moves in a tree becomes `by` times as fast. */
-static void scale_motion(const bough_model *model, int32_t tree, double by, double *v) {
+static void scale_motion(const bough_tree_model *model, int32_t tree, double by, double *v) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         if (part->tree != tree)
@@ -290,7 +295,9 @@ static double settle_account(const tree_energy *t, bo_tree_account *a, bool stee
 /* A step that ends with far too much is refused, unless it began with nearly as much: then none would be good enough,
  * and steering takes it back. */
 static bool is_too_much(const bo_tree_account *a, double excess, double tolerance) {
-    return excess > tolerance * a->scale && !(a->known != 0 && excess <= a->excess + 0.01 * tolerance * a->scale);
+    const double after_push = most_after_push * fmax(0, a->pushed - a->pushing);
+    return excess > tolerance * a->scale + after_push &&
+           !(a->known != 0 && excess <= a->excess + 0.01 * tolerance * a->scale);
 }
 
 static double factor_for(const tree_energy *t, double excess) {
@@ -303,13 +310,13 @@ static bool is_due(const bo_tree_ledger *ledger, const bo_tree_account *a) {
     return a->every <= OFTEN || fmod(ledger->steps, a->every) == 0;
 }
 
-static finding settle_accounts(const bough_model *model, bough_state *state, bool steer, double tolerance) {
-    bo_tree_account *trees = accounts(state->ledger);
+static finding settle_accounts(const bough_tree_model *model, bough_tree_state *state, bool steer, double tolerance) {
+    bo_tree_account *trees = accounts(bo_tree_ledger_of(state));
     const tree_energy *sums = sums_of(model, state);
     finding found = {0, false};
     for (int32_t t = 0; t < tree_count(model); t++) {
         bo_tree_account *a = &trees[t];
-        if (!is_due(state->ledger, a)) {
+        if (!is_due(bo_tree_ledger_of(state), a)) {
             a->known = 0;
             continue;
         }
@@ -321,7 +328,7 @@ static finding settle_accounts(const bough_model *model, bough_state *state, boo
         a->excess = excess, a->known = 1;
         if (steer && sums[t].held != 0 && off > not_worth_it) {
             const double by = factor_for(&sums[t], excess);
-            scale_motion(model, t, by, state->work->next_v);
+            scale_motion(model, t, by, bo_tree_work_of(state)->next_v);
             a->excess -= (1 - by * by) * sums[t].kinetic;
             found.steered = true;
         }
@@ -330,8 +337,8 @@ static finding settle_accounts(const bough_model *model, bough_state *state, boo
 }
 
 /* Work done in the step. */
-static void add_work(const bough_model *model, bough_state *state, const double *q, double dt) {
-    bo_tree_ledger *ledger = state->ledger;
+static void add_work(const bough_tree_model *model, bough_tree_state *state, const double *q, double dt) {
+    bo_tree_ledger *ledger = bo_tree_ledger_of(state);
     bo_tree_account *trees = accounts(ledger);
     double work = 0, span = 0;
     for (int32_t t = 0; t < tree_count(model); t++) {
@@ -339,19 +346,20 @@ static void add_work(const bough_model *model, bough_state *state, const double 
         work -= a->work, span -= a->span;
         a->work += dt * a->led;
         a->span += dt * fabs(a->led) / doubt_of_work; /* a track may jerk: nothing is sure of what it does in a step */
+        a->pushed = a->pushing, a->pushing = -a->span;
     }
-    if (state->work->loaded)
+    if (bo_tree_work_of(state)->loaded)
         add_load_work(model, state, q);
     for (int32_t t = 0; t < tree_count(model); t++)
-        work += trees[t].work, span += trees[t].span;
+        work += trees[t].work, span += trees[t].span, trees[t].pushing += trees[t].span;
     ledger->work += work;
     ledger->span += span;
     ledger->doubt = doubt_of_work * span + doubt_of_all_work * ledger->span;
 }
 
-bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, double dt,
-                           bool steer, bool strictly, bool *steered) {
-    bo_tree_ledger *ledger = state->ledger, before = *ledger;
+bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, const double *q,
+                           double dt, bool steer, bool strictly, bool *steered) {
+    bo_tree_ledger *ledger = bo_tree_ledger_of(state), before = *ledger;
     const size_t size = (size_t)tree_count(model) * sizeof(bo_tree_account);
     *steered = false;
     memcpy(kept_accounts(model, state), accounts(ledger), size);
@@ -369,7 +377,7 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_s
         return BOUGH_OK;
     bough_status status = BOUGH_OK;
     finding found = {0, false};
-    if (!measure(ctx, model, state, state->work->next_q, state->work->next_v))
+    if (!measure(ctx, model, state, bo_tree_work_of(state)->next_q, bo_tree_work_of(state)->next_v))
         status = bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
     else
         found = settle_accounts(model, state, steer, strictly ? strict_tolerance : loose_tolerance);
@@ -388,9 +396,9 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_s
     return status;
 }
 
-double bough_state_work(const bough_model *model, const bough_state *state, double *doubt) {
+double bough_tree_state_work(const bough_tree_model *model, const bough_tree_state *state, double *doubt) {
     (void)model;
     if (doubt)
-        *doubt = state->ledger->doubt;
-    return state->ledger->work;
+        *doubt = bo_tree_ledger_of(state)->doubt;
+    return bo_tree_ledger_of(state)->work;
 }

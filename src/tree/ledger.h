@@ -16,7 +16,8 @@ typedef struct bo_tree_account {
     double span;   /* the same without signs: how much could be wrong with it */
     double excess; /* what it has beyond that, at the start of the step, if `known` is 1 */
     double known;
-    double led; /* W, of the track of its root, in the step */
+    double led;             /* W, of the track of its root, in the step */
+    double pushing, pushed; /* work of loads without signs, in the step and in the one before */
 } bo_tree_account;
 
 /* Plain numbers in one block, which snapshots copy. */
@@ -31,26 +32,27 @@ typedef struct bo_tree_ledger {
 } bo_tree_ledger;
 
 /* Size of the ledger of a model, whatever is detached and attached. */
-size_t bo_ledger_size(const bough_model *model);
+size_t bo_ledger_size(const bough_tree_model *model);
 /* Doubles of work->energies. */
-size_t bo_ledger_room(const bough_model *model);
+size_t bo_ledger_room(const bough_tree_model *model);
 
 /* Forget what the trees should have: the state was changed from outside. */
-void bo_ledger_close(const bough_model *model, bough_state *state);
+void bo_ledger_close(const bough_tree_model *model, bough_tree_state *state);
 /* After a change of which part hangs where: trees that were left alone, by the outside numbers of their roots, go on.
  */
-void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone);
+void bo_ledger_shift(const bough_tree_model *before, const bough_tree_model *after, bough_tree_state *state,
+                     const bool *alone);
 /* Before a step from where the frames are: what the trees have, where nobody knows it. `share` of the step feels
  * gravity as it is now; the rest, as it was in the step before. */
-bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state, double share);
+bough_status bo_ledger_begin(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double share);
 /* A tree is to be looked at in the step in progress. */
-void bo_ledger_look(bough_state *state, int32_t tree);
+void bo_ledger_look(bough_tree_state *state, int32_t tree);
 /* Within a step, after its accelerations: the power of those who lead roots. */
-void bo_ledger_lead(const bough_model *model, const bough_state *state, double lead_time);
+void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time);
 /* After a step from q, with the state's frames, to next_q and next_v, which are where the frames are, and before it is
  * accepted: BOUGH_ENERGY_GAINED refuses it, strictly where smaller ones can be tried. steer: what comes and goes
  * without work is put right in next_v; steered: that was changed. */
-bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, double dt,
-                           bool steer, bool strictly, bool *steered);
+bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, const double *q,
+                           double dt, bool steer, bool strictly, bool *steered);
 
 #endif

@@ -24,22 +24,22 @@ typedef struct settings {
     int32_t coupling, passes, pushed, zero;
 } settings;
 
-static settings settings_of(const bough_state *s) {
+static settings settings_of(const bough_tree_state *s) {
     return (settings){s->time,
                       s->alpha,
                       {s->gravity[0], s->gravity[1], s->gravity[2]},
                       s->wind,
                       (int32_t)s->coupling,
                       s->passes,
-                      s->work->pushed,
+                      bo_tree_work_of(s)->pushed,
                       0};
 }
 
-static void set(bough_state *s, const settings *to) {
+static void set(bough_tree_state *s, const settings *to) {
     s->time = to->time, s->alpha = to->alpha, s->wind = to->wind;
     memcpy(s->gravity, to->gravity, sizeof s->gravity);
     s->coupling = (bough_coupling)to->coupling, s->passes = to->passes;
-    s->work->pushed = to->pushed != 0;
+    bo_tree_work_of(s)->pushed = to->pushed != 0;
 }
 
 typedef struct field {
@@ -48,34 +48,35 @@ typedef struct field {
 } field;
 
 /* Lists the fields of a state on the layout of the model. Frames are left out: they are for reading. */
-static void list_fields(const bough_model *now, const bough_state *s, settings *single, field fields[FIELDS]) {
+static void list_fields(const bough_tree_model *now, const bough_tree_state *s, settings *single,
+                        field fields[FIELDS]) {
     const size_t n = (size_t)now->size, parts = (size_t)now->def.part_count, ties = (size_t)now->def.tie_count;
     const field list[FIELDS] = {
         [SETTINGS] = {single, sizeof *single / WORD},
         [MOTION] = {s->q, 3 * n}, /* and v, a */
-        [ROOTS] = {s->roots, (size_t)now->free_count * (sizeof(bough_root) / WORD)},
+        [ROOTS] = {s->roots, (size_t)now->free_count * (sizeof(bough_tree_root) / WORD)},
         [FACTORS] = {s->stiffness, 3 * parts + ties}, /* and both dampings, and the strengths of ties */
-        [FORCES] = {s->work->force, n},
-        [WRENCHES] = {s->work->wrench, 6 * (size_t)now->part_count}};
+        [FORCES] = {bo_tree_work_of(s)->force, n},
+        [WRENCHES] = {bo_tree_work_of(s)->wrench, 6 * (size_t)now->part_count}};
     memcpy(fields, list, sizeof list);
 }
 
 /* Room that each takes whatever is detached and attached. */
-static void most_words(const bough_model *model, size_t most[FIELDS]) {
+static void most_words(const bough_tree_model *model, size_t most[FIELDS]) {
     const size_t n = (size_t)model->size, parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
     const size_t list[FIELDS] = {
-        [SETTINGS] = sizeof(settings) / WORD, [MOTION] = 3 * n, [ROOTS] = parts * (sizeof(bough_root) / WORD),
+        [SETTINGS] = sizeof(settings) / WORD, [MOTION] = 3 * n, [ROOTS] = parts * (sizeof(bough_tree_root) / WORD),
         [FACTORS] = 3 * parts + ties,         [FORCES] = n,     [WRENCHES] = 6 * parts};
     memcpy(most, list, sizeof list);
 }
 
 /* ---- the recording ---- */
 
-struct bough_log {
-    bough_state *state; /* that is recorded; NULL: it is complete, or lost */
-    const char *lost;   /* why it cannot be completed; NULL: it can, or is */
-    uint64_t model;     /* hash of what decides the motion */
-    uint64_t end;       /* hash of the last state */
+struct bough_tree_log {
+    bough_tree_state *state; /* that is recorded; NULL: it is complete, or lost */
+    const char *lost;        /* why it cannot be completed; NULL: it can, or is */
+    uint64_t model;          /* hash of what decides the motion */
+    uint64_t end;            /* hash of the last state */
     double start_time, end_time;
     int64_t steps;        /* that were not refused */
     unsigned char *bytes; /* records */
@@ -110,27 +111,27 @@ typedef struct integrator_record {
     int32_t max_iterations, mode_count, mode_refresh, krylov_limit;
 } integrator_record;
 
-_Static_assert(sizeof(record_head) == WORD && sizeof(settings) % WORD == 0 && sizeof(bough_root) % WORD == 0,
+_Static_assert(sizeof(record_head) == WORD && sizeof(settings) % WORD == 0 && sizeof(bough_tree_root) % WORD == 0,
                "records are whole words");
 _Static_assert(sizeof(settings) == 5 * 8 + sizeof(bough_wind) + 4 * 4 && sizeof(bough_wind) == 9 * 8 &&
                    sizeof(change_record) == 4 * 4 + 18 * 8 && sizeof(integrator_record) == NAME_SIZE + 5 * 8 + 4 * 4,
                "what is written has no holes");
 
-static bool reserve(bough_context *ctx, bough_log *log, size_t more) {
+static bool reserve(bough_context *ctx, bough_tree_log *log, size_t more) {
     return BO_RESERVE(ctx, log->bytes, log->capacity, log->size + more);
 }
 
-static void put(bough_log *log, const void *bytes, size_t size) {
+static void put(bough_tree_log *log, const void *bytes, size_t size) {
     memcpy(log->bytes + log->size, bytes, size);
     log->size += size;
 }
 
-static void put_head(bough_log *log, bo_log_kind kind, bough_status outcome, field_kind f, size_t count) {
+static void put_head(bough_tree_log *log, bo_log_kind kind, bough_status outcome, field_kind f, size_t count) {
     const record_head head = {(uint8_t)kind, (int8_t)outcome, (uint16_t)f, (uint32_t)count};
     put(log, &head, sizeof head);
 }
 
-static bough_status put_write(bough_context *ctx, bough_log *log, field_kind f, size_t first, size_t count,
+static bough_status put_write(bough_context *ctx, bough_tree_log *log, field_kind f, size_t first, size_t count,
                               const word *words) {
     const uint64_t at = first;
     if (!reserve(ctx, log, sizeof(record_head) + WORD + WORD * count))
@@ -156,7 +157,7 @@ static bool next_run(const word *now, const word *seen, size_t count, size_t *fi
     return k < count;
 }
 
-static bough_status put_runs(bough_context *ctx, bough_log *log, field_kind f, size_t count, const word *now) {
+static bough_status put_runs(bough_context *ctx, bough_tree_log *log, field_kind f, size_t count, const word *now) {
     size_t end;
     for (size_t k = 0; next_run(now, log->seen[f], count, &k, &end); k = end)
         BO_TRY(put_write(ctx, log, f, k, end - k, now + k));
@@ -164,12 +165,12 @@ static bough_status put_runs(bough_context *ctx, bough_log *log, field_kind f, s
 }
 
 /* Without anything pushed all forces are zero, then and now. */
-static bool is_idle(const bough_log *log, const bough_state *state, field_kind f) {
-    return (f == FORCES || f == WRENCHES) && !state->work->pushed && !log->seen_pushed;
+static bool is_idle(const bough_tree_log *log, const bough_tree_state *state, field_kind f) {
+    return (f == FORCES || f == WRENCHES) && !bo_tree_work_of(state)->pushed && !log->seen_pushed;
 }
 
 /* Records what was written into the state since the last act. */
-static bough_status note_writes(bough_context *ctx, bough_log *log, const bough_model *now) {
+static bough_status note_writes(bough_context *ctx, bough_tree_log *log, const bough_tree_model *now) {
     settings single = settings_of(log->state);
     field fields[FIELDS];
     list_fields(now, log->state, &single, fields);
@@ -180,17 +181,17 @@ static bough_status note_writes(bough_context *ctx, bough_log *log, const bough_
     return BOUGH_OK;
 }
 
-static void remember(bough_log *log, const bough_model *now) {
+static void remember(bough_tree_log *log, const bough_tree_model *now) {
     settings single = settings_of(log->state);
     field fields[FIELDS];
     list_fields(now, log->state, &single, fields);
     for (int f = 0; f < FIELDS; f++)
         if (!is_idle(log, log->state, (field_kind)f) && fields[f].count > 0)
             memcpy(log->seen[f], fields[f].data, WORD * fields[f].count);
-    if (log->seen_pushed || log->state->work->pushed) /* parts that are gone come back without wrenches */
+    if (log->seen_pushed || bo_tree_work_of(log->state)->pushed) /* parts that are gone come back without wrenches */
         memset(log->seen[WRENCHES] + fields[WRENCHES].count, 0,
                WORD * (6 * (size_t)now->def.part_count - fields[WRENCHES].count));
-    log->seen_pushed = log->state->work->pushed;
+    log->seen_pushed = bo_tree_work_of(log->state)->pushed;
 }
 
 static size_t payload_of(const bo_log_act *act) {
@@ -211,16 +212,17 @@ static size_t payload_of(const bo_log_act *act) {
 }
 
 /* The state before an act that is recorded by what it leaves, and room for that. */
-static bough_status copy_state(bough_context *ctx, bough_log *log, const bough_model *model, size_t size) {
-    log->before = bough_state_snapshot_size(model, log->state);
+static bough_status copy_state(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model, size_t size) {
+    log->before = bough_tree_state_snapshot_size(model, log->state);
     if (!BO_RESERVE(ctx, log->copies, log->copies_capacity, log->before + size))
         return BOUGH_ERROR_MEMORY;
     bo_tree_save_plain(model, log->state, log->copies);
     return BOUGH_OK;
 }
 
-bough_status bo_log_begin_act(bough_context *ctx, const bough_model *model, bough_state *state, const bo_log_act *act) {
-    bough_log *log = state->work->log;
+bough_status bo_log_begin_act(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                              const bo_log_act *act) {
+    bough_tree_log *log = bo_tree_work_of(state)->log;
     if (log->depth++ > 0 || log->lost)
         return BOUGH_OK;
     const size_t size = log->size;
@@ -238,7 +240,7 @@ bough_status bo_log_begin_act(bough_context *ctx, const bough_model *model, boug
     return BOUGH_OK;
 }
 
-static void put_step(bough_log *log, bough_status status) {
+static void put_step(bough_tree_log *log, bough_status status) {
     if (status == BOUGH_ERROR_MEMORY)
         log->lost = "memory ran out within a step";
     log->steps += status == BOUGH_OK;
@@ -247,7 +249,7 @@ static void put_step(bough_log *log, bough_status status) {
 }
 
 /* Changes that fail do what none at all do. */
-static void put_changes(bough_log *log, bough_status status) {
+static void put_changes(bough_tree_log *log, bough_status status) {
     const int32_t count = status == BOUGH_OK && log->act.count > 0 ? log->act.count : 0;
     put_head(log, BO_LOG_CHANGE, BOUGH_OK, 0, (size_t)count);
     for (int32_t i = 0; i < count; i++) {
@@ -262,13 +264,13 @@ static void put_changes(bough_log *log, bough_status status) {
 }
 
 /* Takes a snapshot, and drops from the state what it leaves out, so that both go on alike. */
-static void take_snapshot(bough_context *ctx, bough_log *log, const bough_model *model, void *bytes) {
+static void take_snapshot(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model, void *bytes) {
     bo_tree_save_plain(model, log->state, bytes);
     if (bo_tree_restore_plain(ctx, model, log->state, bytes, log->act.size) != BOUGH_OK)
         log->lost = "a snapshot could not be taken"; /* all is where it was: there is nothing that could fail */
 }
 
-static void put_whole(bough_log *log, const void *bytes) {
+static void put_whole(bough_tree_log *log, const void *bytes) {
     const uint64_t size = log->act.size;
     put_head(log, BO_LOG_SNAPSHOT, BOUGH_OK, 0, 0);
     put(log, &size, sizeof size);
@@ -276,7 +278,7 @@ static void put_whole(bough_log *log, const void *bytes) {
 }
 
 /* Writes the differences of two snapshots: mostly few, where a state is put back to where it was before a step. */
-static void put_patch(bough_log *log, const word *before, const word *after) {
+static void put_patch(bough_tree_log *log, const word *before, const word *after) {
     const size_t count = log->act.size / WORD;
     size_t end;
     put_head(log, BO_LOG_PATCH, BOUGH_OK, 0, 0);
@@ -291,7 +293,7 @@ static void put_patch(bough_log *log, const word *before, const word *after) {
     memcpy(log->bytes + start, &size, sizeof size);
 }
 
-static void put_snapshot(bough_context *ctx, bough_log *log, const bough_model *model) {
+static void put_snapshot(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
     unsigned char *after = log->copies + log->before;
     take_snapshot(ctx, log, model, after);
     if (log->before == log->act.size && log->before % WORD == 0)
@@ -300,7 +302,7 @@ static void put_snapshot(bough_context *ctx, bough_log *log, const bough_model *
         put_whole(log, after);
 }
 
-static void put_integrator(bough_log *log) {
+static void put_integrator(bough_tree_log *log) {
     const bough_integrator_def *def = log->act.with;
     put_head(log, BO_LOG_INTEGRATOR, BOUGH_OK, 0, def != NULL);
     if (!def)
@@ -319,7 +321,7 @@ static void put_integrator(bough_log *log) {
     put(log, &r, sizeof r);
 }
 
-static void put_act(bough_context *ctx, bough_log *log, const bough_model *model, bough_status status) {
+static void put_act(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model, bough_status status) {
     switch (log->act.kind) {
     case BO_LOG_STEP:
     case BO_LOG_GENTLE_STEP:
@@ -343,8 +345,8 @@ static void put_act(bough_context *ctx, bough_log *log, const bough_model *model
     }
 }
 
-void bo_log_end_act(bough_context *ctx, const bough_model *model, bough_state *state, bough_status status) {
-    bough_log *log = state->work->log;
+void bo_log_end_act(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bough_status status) {
+    bough_tree_log *log = bo_tree_work_of(state)->log;
     if (log->depth == 1 && !log->lost) {
         put_act(ctx, log, model, status);
         remember(log, bo_tree_now(model, state));
@@ -352,9 +354,9 @@ void bo_log_end_act(bough_context *ctx, const bough_model *model, bough_state *s
     log->depth--;
 }
 
-bough_status bo_log_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
-    const bough_model *now = bo_tree_now(model, state);
-    if (!state->work->log || bo_tree_is_here(ctx, now, state))
+bough_status bo_log_come_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
+    const bough_tree_model *now = bo_tree_now(model, state);
+    if (!bo_tree_work_of(state)->log || bo_tree_is_here(ctx, now, state))
         return bo_tree_come_back(ctx, now, state);
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_COME_BACK}));
     return bo_log_end(ctx, model, state, bo_tree_come_back(ctx, now, state));
@@ -379,8 +381,8 @@ static uint64_t hash_part(uint64_t hash, const bough_part_def *part) {
 }
 
 /* Hash of all that decides how the state moves and is no part of it. */
-static uint64_t hash_model(const bough_model *model) {
-    const bough_model_def *def = &model->def;
+static uint64_t hash_model(const bough_tree_model *model) {
+    const bough_tree_model_def *def = &model->def;
     uint64_t hash = bo_image_hash(model->shape, def->gravity, sizeof def->gravity);
     for (int32_t i = 0; i < def->part_count; i++)
         hash = hash_part(hash, &def->parts[i]);
@@ -394,7 +396,7 @@ static uint64_t hash_model(const bough_model *model) {
     return hash;
 }
 
-static bool make_words(bough_context *ctx, bough_log *log, const bough_model *model) {
+static bool make_words(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
     size_t most[FIELDS], total = 0;
     most_words(model, most);
     for (int f = 0; f < FIELDS; f++)
@@ -408,8 +410,8 @@ static bool make_words(bough_context *ctx, bough_log *log, const bough_model *mo
 }
 
 /* The state as it is, as the last act. */
-static bough_status put_state(bough_context *ctx, bough_log *log, const bough_model *model) {
-    log->act = (bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = bough_state_snapshot_size(model, log->state)};
+static bough_status put_state(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
+    log->act = (bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = bough_tree_state_snapshot_size(model, log->state)};
     if (!BO_RESERVE(ctx, log->copies, log->copies_capacity, log->act.size) ||
         !reserve(ctx, log, sizeof(record_head) + payload_of(&log->act)))
         return BOUGH_ERROR_MEMORY;
@@ -420,10 +422,10 @@ static bough_status put_state(bough_context *ctx, bough_log *log, const bough_mo
 
 /* A method is made anew, as it will be for a replay. It can only be made for a state that it suits, so that the state
  * comes before, and after for what the method knew. */
-static bough_status put_method(bough_context *ctx, bough_log *log, const bough_model *model) {
+static bough_status put_method(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
     const size_t most = sizeof(record_head) + sizeof(integrator_record);
     bough_integrator_def def;
-    const bool any = bo_tree_integrator_def(log->state->work, &def);
+    const bool any = bo_tree_integrator_def(bo_tree_work_of(log->state), &def);
     if (!reserve(ctx, log, most))
         return BOUGH_ERROR_MEMORY;
     log->act = (bo_log_act){.kind = BO_LOG_INTEGRATOR};
@@ -433,18 +435,19 @@ static bough_status put_method(bough_context *ctx, bough_log *log, const bough_m
         return BOUGH_OK;
     if (!reserve(ctx, log, most + sizeof(record_head) + payload_of(&log->act))) /* for the second as well */
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(bough_state_use_integrator(ctx, model, log->state, &def));
+    BO_TRY(bough_tree_state_use_integrator(ctx, model, log->state, &def));
     BO_TRY(bo_tree_restore_plain(ctx, model, log->state, log->copies, log->act.size));
     log->act.with = &def;
     put_integrator(log);
     return put_state(ctx, log, model);
 }
 
-bough_status bough_log_start(bough_context *ctx, const bough_model *model, bough_state *state, bough_log **out) {
+bough_status bough_tree_log_start(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                  bough_tree_log **out) {
     *out = NULL;
-    if (state->work->log)
+    if (bo_tree_work_of(state)->log)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the state is recorded already; stop that recording first");
-    bough_log *log = BO_NEW(ctx, bough_log);
+    bough_tree_log *log = BO_NEW(ctx, bough_tree_log);
     if (!log)
         return BOUGH_ERROR_MEMORY;
     log->state = state;
@@ -453,22 +456,23 @@ bough_status bough_log_start(bough_context *ctx, const bough_model *model, bough
     bough_status status = make_words(ctx, log, model) ? put_method(ctx, log, model) : BOUGH_ERROR_MEMORY;
     if (status != BOUGH_OK) {
         log->state = NULL;
-        bough_log_destroy(ctx, log);
+        bough_tree_log_destroy(ctx, log);
         return status;
     }
     remember(log, bo_tree_now(model, state));
-    state->work->log = log;
+    bo_tree_work_of(state)->log = log;
     *out = log;
     return BOUGH_OK;
 }
 
-void bo_log_lose(bough_log *log) {
+void bo_log_lose(bough_tree_log *log) {
     log->state = NULL;
     log->lost = "the state was destroyed before the recording was stopped";
 }
 
-static bough_status hash_state(bough_context *ctx, const bough_model *model, const bough_state *state, uint64_t *hash) {
-    const size_t size = bough_state_snapshot_size(model, state);
+static bough_status hash_state(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                               uint64_t *hash) {
+    const size_t size = bough_tree_state_snapshot_size(model, state);
     void *bytes = bo_alloc(ctx, size, 1);
     if (!bytes)
         return BOUGH_ERROR_MEMORY;
@@ -478,7 +482,7 @@ static bough_status hash_state(bough_context *ctx, const bough_model *model, con
     return BOUGH_OK;
 }
 
-static bough_status check_complete(bough_context *ctx, const bough_log *log) {
+static bough_status check_complete(bough_context *ctx, const bough_tree_log *log) {
     if (log->lost)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the recording cannot be used: %s", log->lost);
     if (log->state)
@@ -486,16 +490,16 @@ static bough_status check_complete(bough_context *ctx, const bough_log *log) {
     return BOUGH_OK;
 }
 
-static void let_go(bough_context *ctx, bough_log *log) {
+static void let_go(bough_context *ctx, bough_tree_log *log) {
     if (log->state)
-        log->state->work->log = NULL;
+        bo_tree_work_of(log->state)->log = NULL;
     log->state = NULL;
     bo_free(ctx, log->words);
     bo_free(ctx, log->copies);
     log->words = NULL, log->copies = NULL;
 }
 
-bough_status bough_log_stop(bough_context *ctx, const bough_model *model, bough_log *log) {
+bough_status bough_tree_log_stop(bough_context *ctx, const bough_tree_model *model, bough_tree_log *log) {
     if (!log->state || log->lost) {
         if (log->lost)
             let_go(ctx, log);
@@ -514,7 +518,7 @@ bough_status bough_log_stop(bough_context *ctx, const bough_model *model, bough_
     return BOUGH_OK;
 }
 
-void bough_log_destroy(bough_context *ctx, bough_log *log) {
+void bough_tree_log_destroy(bough_context *ctx, bough_tree_log *log) {
     if (!log)
         return;
     let_go(ctx, log);
@@ -522,12 +526,12 @@ void bough_log_destroy(bough_context *ctx, bough_log *log) {
     bo_free(ctx, log);
 }
 
-bough_log_info bough_log_describe(const bough_log *log) {
-    return (bough_log_info){.steps = log->steps,
-                            .start_time = log->start_time,
-                            .end_time = log->state ? log->state->time : log->end_time,
-                            .size = log->size,
-                            .complete = !log->state && !log->lost};
+bough_tree_log_info bough_tree_log_describe(const bough_tree_log *log) {
+    return (bough_tree_log_info){.steps = log->steps,
+                                 .start_time = log->start_time,
+                                 .end_time = log->state ? log->state->time : log->end_time,
+                                 .size = log->size,
+                                 .complete = !log->state && !log->lost};
 }
 
 /* ---- records, read ---- */
@@ -580,7 +584,7 @@ static bool is_step(bo_log_kind kind) {
 }
 
 /* The record at *at, which moves behind it. False: there is none. */
-static bool next_record(const bough_log *log, size_t *at, record *r) {
+static bool next_record(const bough_tree_log *log, size_t *at, record *r) {
     const size_t left = log->size - *at;
     if (left < sizeof r->head)
         return false;
@@ -619,7 +623,7 @@ void bo_log_seal(void *bytes, size_t size) {
     memcpy(bytes, &head, sizeof head);
 }
 
-static bough_status write_log(bough_context *ctx, const bough_log *log, uint64_t end, double end_time,
+static bough_status write_log(bough_context *ctx, const bough_tree_log *log, uint64_t end, double end_time,
                               const char *path) {
     bo_output output;
     file_head head = {.version = LOG_VERSION,
@@ -639,14 +643,15 @@ static bough_status write_log(bough_context *ctx, const bough_log *log, uint64_t
     return bo_output_commit(ctx, &output);
 }
 
-bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path) {
+bough_status bough_tree_log_save(bough_context *ctx, const bough_tree_log *log, const char *path) {
     BO_TRY(check_complete(ctx, log));
     return write_log(ctx, log, log->end, log->end_time, path);
 }
 
-bough_status bough_log_flush(bough_context *ctx, const bough_model *model, bough_log *log, const char *path) {
+bough_status bough_tree_log_flush(bough_context *ctx, const bough_tree_model *model, bough_tree_log *log,
+                                  const char *path) {
     if (!log->state || log->lost)
-        return bough_log_save(ctx, log, path);
+        return bough_tree_log_save(ctx, log, path);
     const size_t size = log->size;
     uint64_t end;
     bough_status status = note_writes(ctx, log, bo_tree_now(model, log->state));
@@ -660,7 +665,7 @@ bough_status bough_log_flush(bough_context *ctx, const bough_model *model, bough
 }
 
 /* Records follow each other to the end, and as many steps are among them as the head says. */
-static bough_status check_records(bough_context *ctx, const bough_log *log) {
+static bough_status check_records(bough_context *ctx, const bough_tree_log *log) {
     int64_t steps = 0;
     size_t at = 0;
     record r;
@@ -680,18 +685,20 @@ static bough_status read_head(bough_context *ctx, const void *bytes, size_t size
     if (head->size != size - sizeof *head)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the recording has %zu bytes and should have %llu more than %zu", size,
                        (unsigned long long)head->size, sizeof *head);
+    if (head->size == 0)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the recording has no records, not even the state it starts from");
     if (head->checksum != checksum_of(head, (const char *)bytes + sizeof *head, size - sizeof *head))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the recording is damaged: its checksum is wrong");
     return BOUGH_OK;
 }
 
-bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, bough_log **out) {
+bough_status bough_tree_log_read(bough_context *ctx, const void *bytes, size_t size, bough_tree_log **out) {
     file_head head;
     *out = NULL;
     BO_TRY(read_head(ctx, bytes, size, &head));
-    bough_log *log = BO_NEW(ctx, bough_log);
+    bough_tree_log *log = BO_NEW(ctx, bough_tree_log);
     if (!log || !reserve(ctx, log, head.size)) {
-        bough_log_destroy(ctx, log);
+        bough_tree_log_destroy(ctx, log);
         return BOUGH_ERROR_MEMORY;
     }
     log->model = head.model, log->end = head.end, log->steps = head.steps;
@@ -701,15 +708,15 @@ bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, 
     if (status == BOUGH_OK)
         *out = log;
     else
-        bough_log_destroy(ctx, log);
+        bough_tree_log_destroy(ctx, log);
     return status;
 }
 
-bough_status bough_log_load(bough_context *ctx, const char *path, bough_log **log) {
+bough_status bough_tree_log_load(bough_context *ctx, const char *path, bough_tree_log **log) {
     bo_mapping mapping;
     *log = NULL;
     BO_TRY(bo_map_file(ctx, path, &mapping));
-    bough_status status = bough_log_read(ctx, mapping.data, mapping.size, log);
+    bough_status status = bough_tree_log_read(ctx, mapping.data, mapping.size, log);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "%s: ", path);
     bo_unmap_file(ctx, &mapping);
@@ -720,12 +727,12 @@ bough_status bough_log_load(bough_context *ctx, const char *path, bough_log **lo
 
 typedef struct player {
     bough_context *ctx;
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
 } player;
 
 static bough_status write_numbers(const player *p, const record *r) {
-    const bough_model *now = bo_tree_now(p->model, p->state);
+    const bough_tree_model *now = bo_tree_now(p->model, p->state);
     settings single = settings_of(p->state);
     field fields[FIELDS];
     uint64_t first;
@@ -747,9 +754,9 @@ static bough_status write_numbers(const player *p, const record *r) {
 static bough_status step(const player *p, const record *r) {
     double dt;
     memcpy(&dt, r->payload, sizeof dt);
-    return r->head.kind == BO_LOG_STEP          ? bough_step(p->ctx, p->model, p->state, dt)
+    return r->head.kind == BO_LOG_STEP          ? bough_tree_step(p->ctx, p->model, p->state, dt)
            : r->head.kind == BO_LOG_GENTLE_STEP ? bo_tree_step_gently(p->ctx, p->model, p->state, dt)
-                                                : bough_advance(p->ctx, p->model, p->state, dt, NULL);
+                                                : bough_tree_advance(p->ctx, p->model, p->state, dt, NULL);
 }
 
 static bough_status change(const player *p, const record *r) {
@@ -762,7 +769,7 @@ static bough_status change(const player *p, const record *r) {
         memcpy(&c, r->payload + (size_t)i * sizeof c, sizeof c);
         changes[i] = (bough_change){(bough_change_kind)c.kind, c.part, c.parent, c.interface_index, c.frame};
     }
-    bough_status status = bough_state_change(p->ctx, p->model, p->state, count, changes);
+    bough_status status = bough_tree_state_change(p->ctx, p->model, p->state, count, changes);
     bo_free(p->ctx, changes);
     return status;
 }
@@ -771,13 +778,13 @@ static bough_status use_integrator(const player *p, const record *r) {
     bough_integrator_def def = bough_default_integrator_def();
     integrator_record i;
     if (r->head.count == 0)
-        return bough_state_use_integrator(p->ctx, p->model, p->state, NULL);
+        return bough_tree_state_use_integrator(p->ctx, p->model, p->state, NULL);
     memcpy(&i, r->payload, sizeof i);
     i.name[NAME_SIZE - 1] = 0;
     def.name = i.name, def.rho = i.rho, def.alpha = i.alpha, def.beta = i.beta, def.gamma = i.gamma;
     def.tolerance = i.tolerance, def.max_iterations = i.max_iterations, def.mode_count = i.mode_count;
     def.mode_refresh = i.mode_refresh, def.krylov_limit = i.krylov_limit;
-    return bough_state_use_integrator(p->ctx, p->model, p->state, &def);
+    return bough_tree_state_use_integrator(p->ctx, p->model, p->state, &def);
 }
 
 /* Runs of the payload over the words of the state's own snapshot. */
@@ -796,7 +803,7 @@ static bool apply_runs(const record *r, unsigned char *words, size_t count) {
 }
 
 static bough_status patch(const player *p, const record *r) {
-    const size_t size = bough_state_snapshot_size(p->model, p->state);
+    const size_t size = bough_tree_state_snapshot_size(p->model, p->state);
     unsigned char *bytes = bo_alloc(p->ctx, size, 1);
     if (!bytes)
         return BOUGH_ERROR_MEMORY;
@@ -814,7 +821,7 @@ static bough_status repeat(const player *p, const record *r) {
     case BO_LOG_WRITE:
         return write_numbers(p, r);
     case BO_LOG_UPDATE:
-        return bough_state_update(p->ctx, p->model, p->state);
+        return bough_tree_state_update(p->ctx, p->model, p->state);
     case BO_LOG_COME_BACK:
         return bo_log_come_back(p->ctx, p->model, p->state);
     case BO_LOG_CHANGE:
@@ -842,8 +849,8 @@ static bool is_nothing(const record_head *head) {
     return head->kind == BO_LOG_CHANGE && head->count == 0;
 }
 
-bough_status bough_log_replay(bough_context *ctx, const bough_model *model, bough_state *state, const bough_log *log,
-                              bough_log_watch watch, void *data, bool *same) {
+bough_status bough_tree_log_replay(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   const bough_tree_log *log, bough_tree_log_watch watch, void *data, bool *same) {
     const player p = {ctx, model, state};
     bool alike = true;
     int64_t steps = 0;

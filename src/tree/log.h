@@ -34,25 +34,26 @@ typedef struct bo_log_act {
 } bo_log_act;
 
 /* Out of line: the state has a log. */
-bough_status bo_log_begin_act(bough_context *ctx, const bough_model *model, bough_state *state, const bo_log_act *act);
-void bo_log_end_act(bough_context *ctx, const bough_model *model, bough_state *state, bough_status status);
+bough_status bo_log_begin_act(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                              const bo_log_act *act);
+void bo_log_end_act(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bough_status status);
 
 /* Before an act; when it fails, there was no memory to record it and it must not happen. */
-static inline bough_status bo_log_begin(bough_context *ctx, const bough_model *model, bough_state *state,
+static inline bough_status bo_log_begin(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                         const bo_log_act *act) {
-    return state->work->log ? bo_log_begin_act(ctx, model, state, act) : BOUGH_OK;
+    return bo_tree_work_of(state)->log ? bo_log_begin_act(ctx, model, state, act) : BOUGH_OK;
 }
 /* After it; returns its status. */
-static inline bough_status bo_log_end(bough_context *ctx, const bough_model *model, bough_state *state,
+static inline bough_status bo_log_end(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                       bough_status status) {
-    if (state->work->log)
+    if (bo_tree_work_of(state)->log)
         bo_log_end_act(ctx, model, state, status);
     return status;
 }
 /* bo_tree_come_back() as an act, for those that only look. */
-bough_status bo_log_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
+bough_status bo_log_come_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
 /* The state goes; its recording cannot be finished any more. */
-void bo_log_lose(bough_log *log);
+void bo_log_lose(bough_tree_log *log);
 
 /* Recomputes the checksum of a file in memory, after a change in place; for tests. */
 void bo_log_seal(void *bytes, size_t size);

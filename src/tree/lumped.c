@@ -7,7 +7,7 @@
 
 /* ---- rigid composites ---- */
 
-void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
+void bo_tree_take_wrenches(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
     const bool loads_act = bo_tree_loads_act(work, mode);
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
@@ -26,7 +26,7 @@ static void move_up(const bo_tree_frames *restrict f, bo_tree_inertias *restrict
     bo_six_shift4(f->x, s->up_I, s->up_p);
 }
 
-void bo_tree_compose(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
+void bo_tree_compose(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
     for (int32_t d = model->level_count - 1; d > 0; d--) {
         const bo_tree_level *level = &model->levels[d];
         for (int32_t s = level->first_slots; s < level->end_slots; s++)
@@ -95,7 +95,7 @@ static void turn_root(const bo_tree_frames *restrict f, bo_tree_inertias *restri
     add_turning(s->I, f->w, s->p);
 }
 
-void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling) {
+void bo_tree_lump(const bough_tree_model *model, bo_tree_work *work, bough_coupling coupling) {
     for (int32_t s = model->levels[0].first_slots; s < model->levels[0].end_slots; s++)
         turn_root(&work->frames[s], &work->inertias[s]);
     for (int32_t d = 1; d < model->level_count && coupling != BOUGH_COUPLING_L1; d++)
@@ -111,7 +111,7 @@ static void turn_forces(const bo_tree_frames *restrict f, bo_tree_inertias *rest
     bo_mulv4(f->R, s->p, s->up_p);
 }
 
-void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work) {
+void bo_tree_sum_forces(const bough_tree_model *model, bo_tree_work *work) {
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const int32_t slot = model->parts[i].slot;
@@ -131,7 +131,7 @@ void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work) {
     }
 }
 
-bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_make_lumps(bough_context *ctx, bough_tree_model *model) {
     double *mass = BO_NEW_ARRAY(ctx, double, model->part_count);
     model->lump = BO_NEW_ZEROS(ctx, double, model->squares_size);
     model->face_mass = BO_NEW_ZEROS(ctx, bo_v4, model->faces_count);
@@ -190,8 +190,8 @@ static void pull(int32_t n, const double *restrict a, const double *restrict for
             force[0] * BO_V4_CONST(a + l) + force[1] * BO_V4_CONST(a + n + l) + force[2] * BO_V4_CONST(a + 2 * n + l);
 }
 
-static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, const bo_tree_part *part,
-                      int32_t n, double *p_q) {
+static void drag_part(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                      const bo_tree_part *part, int32_t n, double *p_q) {
     const bool loads_act = bo_tree_loads_act(work, mode);
     const bo_component_tables *t = &model->components[part->component];
     const int32_t slot = part->slot;
@@ -219,7 +219,7 @@ static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tre
     }
 }
 
-void bo_tree_drag(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
+void bo_tree_drag(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
                   double *scratch) {
     const bo_tree_block *b = &model->blocks[block];
     double *p_q = work->p_q + b->vectors;

@@ -27,12 +27,9 @@ bough_part_def bough_default_part_def(void) {
                             .damping_ratio = NAN};
 }
 
-bough_model_def bough_default_model_def(void) {
-    return (bough_model_def){.cookie = MODEL_COOKIE,
-                             .gravity = {0, 0, -9.81},
-                             .coupling = BOUGH_COUPLING_L3,
-                             .alpha = -0.05,
-                             .wind = bough_default_wind()};
+bough_tree_model_def bough_default_tree_model_def(void) {
+    return (bough_tree_model_def){
+        .cookie = MODEL_COOKIE, .coupling = BOUGH_COUPLING_L3, .alpha = -0.05, .wind = bough_default_wind()};
 }
 
 bough_wind bough_default_wind(void) {
@@ -98,7 +95,7 @@ static bough_status check_joint(bough_context *ctx, const bough_part_def *part, 
     return check_turning(ctx, label, j);
 }
 
-bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index) {
+bough_status bo_tree_check_part(bough_context *ctx, const bough_tree_model_def *def, int32_t index) {
     const bough_part_def *part = &def->parts[index];
     char buffer[32];
     const char *name = name_of(part, buffer, index);
@@ -149,9 +146,9 @@ bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, d
     return BOUGH_OK;
 }
 
-static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
+static bough_status check_def(bough_context *ctx, const bough_tree_model_def *def) {
     if (def->cookie != MODEL_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_model_def()");
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_tree_model_def()");
     if (def->part_count < 1 || def->component_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
     if (def->tie_count < 0)
@@ -190,7 +187,7 @@ static bough_status copy_joint(bough_context *ctx, const bough_joint_def *from, 
 }
 
 /* Copies all that the def points to but the components, so that it need not outlive the call. */
-static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, bough_model *model) {
+static bough_status copy_parts(bough_context *ctx, const bough_tree_model_def *def, bough_tree_model *model) {
     bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, def->part_count);
     const bough_component **components = BO_NEW_ARRAY(ctx, const bough_component *, def->component_count);
     model->def.parts = parts;
@@ -228,7 +225,7 @@ static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, b
     return BOUGH_OK;
 }
 
-static bough_status copy_ties(bough_context *ctx, const bough_model_def *def, bough_model *model) {
+static bough_status copy_ties(bough_context *ctx, const bough_tree_model_def *def, bough_tree_model *model) {
     bough_joint_def *ties = BO_NEW_ZEROS(ctx, bough_joint_def, def->tie_count);
     model->def.ties = ties;
     if (!ties)
@@ -242,13 +239,13 @@ static bough_status copy_ties(bough_context *ctx, const bough_model_def *def, bo
     return BOUGH_OK;
 }
 
-static void free_ties(bough_context *ctx, bough_model *model) {
+static void free_ties(bough_context *ctx, bough_tree_model *model) {
     for (int32_t i = 0; i < model->def.tie_count && model->def.ties; i++)
         bo_free(ctx, (void *)model->def.ties[i].name);
     bo_free(ctx, (void *)model->def.ties);
 }
 
-static void free_parts(bough_context *ctx, bough_model *model) {
+static void free_parts(bough_context *ctx, bough_tree_model *model) {
     bough_part_def *parts = (bough_part_def *)model->def.parts;
     for (int32_t i = 0; i < model->def.part_count && parts; i++) {
         bo_free(ctx, (void *)parts[i].name);
@@ -263,10 +260,10 @@ static void free_parts(bough_context *ctx, bough_model *model) {
     bo_free(ctx, (void *)model->def.components);
 }
 
-bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, bough_model **out) {
+bough_status bough_tree_model_create(bough_context *ctx, const bough_tree_model_def *def, bough_tree_model **out) {
     *out = NULL;
     BO_TRY(check_def(ctx, def));
-    bough_model *model = BO_NEW(ctx, bough_model);
+    bough_tree_model *model = BO_NEW(ctx, bough_tree_model);
     if (!model)
         return BOUGH_ERROR_MEMORY;
     model->def = *def;
@@ -290,7 +287,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     if (status == BOUGH_OK)
         status = bo_tree_make_wind(ctx, model);
     if (status != BOUGH_OK) {
-        bough_model_destroy(ctx, model);
+        bough_tree_model_destroy(ctx, model);
         return status;
     }
     model->shape = bo_tree_shape(model);
@@ -298,7 +295,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     return BOUGH_OK;
 }
 
-void bough_model_destroy(bough_context *ctx, bough_model *model) {
+void bough_tree_model_destroy(bough_context *ctx, bough_tree_model *model) {
     if (!model)
         return;
     bo_tree_free_surface(ctx, model);
@@ -313,33 +310,33 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model);
 }
 
-const bough_model_def *bough_model_describe(const bough_model *model) {
+const bough_tree_model_def *bough_tree_model_describe(const bough_tree_model *model) {
     return &model->def;
 }
-int32_t bough_model_find_part(const bough_model *model, const char *name) {
+int32_t bough_tree_model_find_part(const bough_tree_model *model, const char *name) {
     for (int32_t i = 0; i < model->def.part_count; i++)
         if (!strcmp(model->def.parts[i].name, name))
             return i;
     return -1;
 }
 
-int32_t bough_model_part_count(const bough_model *model) {
+int32_t bough_tree_model_part_count(const bough_tree_model *model) {
     return model->def.part_count;
 }
-int32_t bough_model_size(const bough_model *model) {
+int32_t bough_tree_model_size(const bough_tree_model *model) {
     return model->size;
 }
-int32_t bough_model_offset(const bough_model *model, int32_t part) {
+int32_t bough_tree_model_offset(const bough_tree_model *model, int32_t part) {
     return model->offsets[part];
 }
-int32_t bough_model_joint_offset(const bough_model *model, int32_t part) {
+int32_t bough_tree_model_joint_offset(const bough_tree_model *model, int32_t part) {
     return model->offsets[model->def.part_count + part];
 }
 
 /* ---- states ---- */
 
 /* Everything at rest; lanes without a part too, so that they never make anything that is not finite. */
-static void start_work(const bough_model *model, bo_tree_work *w) {
+static void start_work(const bough_tree_model *model, bo_tree_work *w) {
     for (int32_t s = 0; s < model->slots_count; s++)
         for (int k = 0; k < 9; k += 4)
             w->frames[s].R[k] = w->frames[s].world[k] = 1 + (bo_v4){0};
@@ -358,7 +355,7 @@ static void start_work(const bough_model *model, bo_tree_work *w) {
     }
 }
 
-bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
+bough_status bo_tree_make_work(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const size_t vectors = (size_t)model->vectors_size, squares = (size_t)model->squares_size;
     const size_t ties = (size_t)model->def.tie_count;
@@ -416,12 +413,12 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
     return BOUGH_OK;
 }
 
-static void start_roots(const bough_model *model, bough_state *state) {
+static void start_roots(const bough_tree_model *model, bough_tree_state *state) {
     for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const bo_tree_part *part = &model->parts[i];
         if (!part->free)
             continue;
-        bough_root *root = &state->roots[part->flight];
+        bough_tree_root *root = &state->roots[part->flight];
         root->part = part->user;
         bo_store3(root->pose.position, part->position);
         memcpy(root->pose.rotation, part->rest.m, sizeof root->pose.rotation);
@@ -429,14 +426,14 @@ static void start_roots(const bough_model *model, bough_state *state) {
 }
 
 /* Parts that are absent are left out by the state; models have all. */
-static bough_status leave_out_absent(bough_context *ctx, const bough_model *model, bough_state *state) {
+static bough_status leave_out_absent(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     bool any = false;
     for (int32_t i = 0; i < model->def.part_count; i++)
         any = any || model->def.parts[i].absent;
     if (!any)
         return BOUGH_OK;
     bo_tree_shift shift;
-    BO_TRY(bough_state_update(ctx, model, state)); /* frames from which roots start */
+    BO_TRY(bough_tree_state_update(ctx, model, state)); /* frames from which roots start */
     bough_part_def *parts = bo_tree_copy_links(ctx, model);
     if (!parts)
         return BOUGH_ERROR_MEMORY;
@@ -445,11 +442,12 @@ static bough_status leave_out_absent(bough_context *ctx, const bough_model *mode
     return BOUGH_OK;
 }
 
-bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **out) {
+bough_status bough_tree_state_create(bough_context *ctx, const bough_tree_model *model, bough_tree_state **out) {
     *out = NULL;
-    bough_state *state = BO_NEW(ctx, bough_state);
-    if (!state)
+    bo_tree_state *made = BO_NEW(ctx, bo_tree_state);
+    if (!made)
         return BOUGH_ERROR_MEMORY;
+    bough_tree_state *state = &made->seen;
     state->q = BO_NEW_ZEROS(ctx, double, 4 * (size_t)model->size);
     state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count + (size_t)model->def.tie_count);
     state->wind = model->def.wind;
@@ -458,11 +456,11 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->alpha = model->def.alpha;
     state->passes = model->def.passes;
     state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->def.part_count);
-    state->work = BO_NEW(ctx, bo_tree_work);
-    state->ledger = (struct bo_tree_ledger *)BO_NEW_ZEROS(ctx, char, bo_ledger_size(model));
+    made->work = BO_NEW(ctx, bo_tree_work);
+    made->ledger = (struct bo_tree_ledger *)BO_NEW_ZEROS(ctx, char, bo_ledger_size(model));
     state->root_count = model->free_count;
-    state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
-    bough_status status = state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
+    state->roots = BO_NEW_ZEROS(ctx, bough_tree_root, 2 * (size_t)model->free_count); /* a second time for the next */
+    bough_status status = state->q && state->stiffness && state->frames && made->work && state->roots && made->ledger
                               ? BOUGH_OK
                               : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
@@ -476,45 +474,46 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
             state->damping_mass[i] = model->def.parts[i].damping_mass;
             state->damping_stiffness[i] = model->def.parts[i].damping_stiffness;
         }
-        state->work->next_roots = state->roots + model->free_count;
-        state->work->gravity = state->gravity;
+        bo_tree_work_of(state)->next_roots = state->roots + model->free_count;
+        bo_tree_work_of(state)->gravity = state->gravity;
         start_roots(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
         state->mean_a = state->a + model->size;
         for (int32_t i = 0; i < model->def.part_count; i++)
             bo_tree_start_joint(model, state, i);
-        state->work->surface_work = bo_tree_make_surface_work(ctx, model);
-        status = state->work->surface_work ? bo_tree_make_work(ctx, model, state->work) : BOUGH_ERROR_MEMORY;
+        bo_tree_work_of(state)->surface_work = bo_tree_make_surface_work(ctx, model);
+        status = bo_tree_work_of(state)->surface_work ? bo_tree_make_work(ctx, model, bo_tree_work_of(state))
+                                                      : BOUGH_ERROR_MEMORY;
     }
     if (status == BOUGH_OK)
         status = leave_out_absent(ctx, model, state);
     if (status == BOUGH_OK)
-        status = bough_state_update(ctx, model, state);
+        status = bough_tree_state_update(ctx, model, state);
     if (status != BOUGH_OK) {
-        bough_state_destroy(ctx, state);
+        bough_tree_state_destroy(ctx, state);
         return status;
     }
     *out = state;
     return BOUGH_OK;
 }
 
-void bough_state_destroy(bough_context *ctx, bough_state *state) {
+void bough_tree_state_destroy(bough_context *ctx, bough_tree_state *state) {
     if (!state)
         return;
-    if (state->work) {
-        if (state->work->log)
-            bo_log_lose(state->work->log);
-        bo_tree_drop_integrator(ctx, state->work);
-        bo_free(ctx, state->work->numbers);
-        bo_free(ctx, state->work->surface_work);
-        bo_tree_free_own(ctx, state->work->own);
-        bo_free(ctx, state->work);
+    if (bo_tree_work_of(state)) {
+        if (bo_tree_work_of(state)->log)
+            bo_log_lose(bo_tree_work_of(state)->log);
+        bo_tree_drop_integrator(ctx, bo_tree_work_of(state));
+        bo_free(ctx, bo_tree_work_of(state)->numbers);
+        bo_free(ctx, bo_tree_work_of(state)->surface_work);
+        bo_tree_free_own(ctx, bo_tree_work_of(state)->own);
+        bo_free(ctx, bo_tree_work_of(state));
     }
     bo_free(ctx, state->q);
     bo_free(ctx, state->stiffness);
     bo_free(ctx, state->frames);
     bo_free(ctx, state->roots);
-    bo_free(ctx, state->ledger);
+    bo_free(ctx, bo_tree_ledger_of(state));
     bo_free(ctx, state);
 }

@@ -33,8 +33,8 @@ typedef struct {
 
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     moving m;
     double *q, *zero, *unit, *y; /* size each */
     double *M, *K, *S;           /* count^2; S is NULL where M is found without it */
@@ -43,7 +43,7 @@ typedef struct {
 /* ---- matrices ---- */
 
 static bough_status list_moving(vibration *v) {
-    const bough_model *model = v->model;
+    const bough_tree_model *model = v->model;
     moving *m = &v->m;
     m->at = BO_NEW_ARRAY(v->ctx, int32_t, model->size);
     m->owner = BO_NEW_ARRAY(v->ctx, int32_t, model->size);
@@ -76,7 +76,7 @@ static const bo_tree_mode masses_alone = {
 
 /* Frames at q, at rest. */
 static bough_status go_to(vibration *v, const double *q) {
-    bo_tree_work *w = v->state->work;
+    bo_tree_work *w = bo_tree_work_of(v->state);
     w->frames_stale = true;
     bo_tree_place_roots(v->model, w, v->state->roots, v->state->time, true);
     return bo_tree_move(v->ctx, v->model, w, &at_rest, q, v->zero) ? BOUGH_OK : fail_crushed(v->ctx);
@@ -84,7 +84,7 @@ static bough_status go_to(vibration *v, const double *q) {
 
 /* Column k of M: the forces that a unit acceleration asks for, without weight and loads. */
 static bough_status weigh_columns(vibration *v) {
-    bo_tree_work *w = v->state->work;
+    bo_tree_work *w = bo_tree_work_of(v->state);
     const int32_t n = v->m.count;
     BO_TRY(go_to(v, v->state->q));
     for (int32_t k = 0; k < n; k++) {
@@ -145,7 +145,7 @@ static bool invert(int32_t n, double *A, double *scratch) {
 
 /* Hessians of the parts and springs of the joints. */
 static bough_status add_elastic(vibration *v) {
-    const bough_model *model = v->model;
+    const bough_tree_model *model = v->model;
     const size_t n = (size_t)v->m.count;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
@@ -156,7 +156,7 @@ static bough_status add_elastic(vibration *v) {
             return BOUGH_ERROR_MEMORY;
         const bool good =
             r == 0 || bough_component_evaluate(model->components[part->component].c, v->state->q + part->offset,
-                                               v->state->work->scratch, NULL, NULL, H);
+                                               bo_tree_work_of(v->state)->scratch, NULL, NULL, H);
         for (size_t k = 0; k < r; k++)
             for (size_t l = 0; l < r; l++)
                 v->K[(first + k) * n + first + l] += factor * H[k * r + l];
@@ -171,12 +171,12 @@ static bough_status add_elastic(vibration *v) {
 
 /* h at q: what weight, ties and loads ask of the coordinates. */
 static bough_status hold_still(vibration *v, const double *q, double *h) {
-    bo_tree_work *w = v->state->work;
-    bough_state at = *v->state;
-    at.q = (double *)(uintptr_t)q;
+    bo_tree_work *w = bo_tree_work_of(v->state);
+    bo_tree_state at = *bo_tree_inside(v->state);
+    at.seen.q = (double *)(uintptr_t)q;
     BO_TRY(go_to(v, q));
-    bo_tree_take_loads(v->ctx, v->model, &at, false);
-    bo_tree_load_ties(v->model, &at);
+    bo_tree_take_loads(v->ctx, v->model, &at.seen, false);
+    bo_tree_load_ties(v->model, &at.seen);
     bo_tree_weigh(v->ctx, v->model, v->state, &at_rest, q, v->zero);
     bo_tree_balance(v->ctx, v->model, w, &at_rest, v->zero, h);
     return BOUGH_OK;
@@ -565,8 +565,8 @@ static bough_status find_modes(vibration *v, int32_t count, bough_tree_modes **o
     return BOUGH_OK;
 }
 
-bough_status bough_state_modes(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
-                               bough_tree_modes **modes) {
+bough_status bough_tree_state_modes(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                    int32_t count, bough_tree_modes **modes) {
     *modes = NULL;
     if (count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d modes were asked for; one at least is needed", count);
@@ -584,7 +584,7 @@ bough_status bough_state_modes(bough_context *ctx, const bough_model *model, bou
         bough_tree_modes_destroy(ctx, *modes);
         *modes = NULL;
     }
-    state->work->frames_stale = true;
+    bo_tree_work_of(state)->frames_stale = true;
     bough_status back = bo_log_come_back(ctx, model, state);
     return status != BOUGH_OK ? status : back;
 }

@@ -141,7 +141,7 @@ typedef struct draft {
     unsigned char *images;
 } draft;
 
-static bough_status measure(bough_context *ctx, const bough_model_def *def, uint64_t sizes[SIZE_COUNT]) {
+static bough_status measure(bough_context *ctx, const bough_tree_model_def *def, uint64_t sizes[SIZE_COUNT]) {
     memset(sizes, 0, SIZE_COUNT * sizeof *sizes);
     memcpy(sizes, fixed_sizes, sizeof fixed_sizes);
     sizes[SIZE_COMPONENTS] = (uint64_t)def->component_count;
@@ -185,7 +185,7 @@ static void release(bough_context *ctx, draft *d) {
     bo_free(ctx, d->images);
 }
 
-static void lay_out_settings(const bough_model_def *def, draft *d) {
+static void lay_out_settings(const bough_tree_model_def *def, draft *d) {
     const bough_wind *wind = &def->wind;
     d->form[FORM_COUPLING] = (int32_t)def->coupling;
     d->form[FORM_PASSES] = def->passes;
@@ -198,7 +198,7 @@ static void lay_out_settings(const bough_model_def *def, draft *d) {
     d->p.wind = d->wind, d->p.wind_seed = d->seed;
 }
 
-static void lay_out_components(const bough_model_def *def, draft *d, int32_t *blocks) {
+static void lay_out_components(const bough_tree_model_def *def, draft *d, int32_t *blocks) {
     unsigned char *image = d->images;
     d->p.component_blocks = blocks, d->p.component_images = d->images;
     for (int32_t i = 0; i < def->component_count; i++) {
@@ -209,7 +209,7 @@ static void lay_out_components(const bough_model_def *def, draft *d, int32_t *bl
     }
 }
 
-static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers, int32_t *links) {
+static void lay_out_parts(const bough_tree_model_def *def, draft *d, double *numbers, int32_t *links) {
     const size_t n = (size_t)def->part_count;
     double *rotation = numbers, *position = rotation + 9 * n, *scale = position + 3 * n, *stiffness = scale + n;
     double *damping = stiffness + n, *offset = damping + 2 * n, *joint = offset + 3 * n;
@@ -243,7 +243,7 @@ static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers,
     }
 }
 
-static void lay_out_ties(const bough_model_def *def, draft *d, double *springs, int32_t *links) {
+static void lay_out_ties(const bough_tree_model_def *def, draft *d, double *springs, int32_t *links) {
     char *name = d->names + d->p.sizes[SIZE_NAMES];
     d->p.tie_links = links, d->p.tie_springs = springs, d->p.tie_names = name;
     for (int32_t i = 0; i < def->tie_count; i++, links += TIE_LINKS, springs += TIE_SPRINGS) {
@@ -261,7 +261,7 @@ static void lay_out_ties(const bough_model_def *def, draft *d, double *springs, 
     }
 }
 
-static void lay_out_tracks(const bough_model_def *def, draft *d, double *numbers, int32_t *parts) {
+static void lay_out_tracks(const bough_tree_model_def *def, draft *d, double *numbers, int32_t *parts) {
     const size_t keys = d->p.sizes[SIZE_KEYS];
     int32_t *counts = parts + d->p.sizes[SIZE_TRACKS];
     double *time = numbers, *position = time + keys, *rotation = position + 3 * keys;
@@ -292,7 +292,7 @@ static bough_status write_chunks(bough_context *ctx, const pack *p, void **bytes
     return bo_image_finish(&builder, bytes, size);
 }
 
-static bough_status write_pack(bough_context *ctx, const bough_model_def *def, void **bytes, size_t *size) {
+static bough_status write_pack(bough_context *ctx, const bough_tree_model_def *def, void **bytes, size_t *size) {
     draft d = {0};
     BO_TRY(measure(ctx, def, d.p.sizes));
     bough_status status = allocate(ctx, &d);
@@ -313,7 +313,7 @@ static bough_status write_pack(bough_context *ctx, const bough_model_def *def, v
     return status;
 }
 
-bough_status bough_model_save(bough_context *ctx, const bough_model *model, const char *path) {
+bough_status bough_tree_model_save(bough_context *ctx, const bough_tree_model *model, const char *path) {
     void *bytes = NULL;
     size_t size = 0;
     bough_status status = write_pack(ctx, &model->def, &bytes, &size);
@@ -485,7 +485,7 @@ static bough_status read_tracks(bough_context *ctx, const pack *p, bough_part_de
     return used == keys ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"track.time\" has keys of no track");
 }
 
-static void read_settings(const pack *p, bough_model_def *def) {
+static void read_settings(const pack *p, bough_tree_model_def *def) {
     bough_wind *wind = &def->wind;
     def->coupling = (bough_coupling)p->form[FORM_COUPLING];
     def->passes = p->form[FORM_PASSES];
@@ -500,8 +500,8 @@ static void read_settings(const pack *p, bough_model_def *def) {
 }
 
 static bough_status make_model(bough_context *ctx, const pack *p, bough_component **components, bough_part_def *parts,
-                               bough_joint_def *joints, bough_joint_def *ties, bough_model **model) {
-    bough_model_def def = bough_default_model_def();
+                               bough_joint_def *joints, bough_joint_def *ties, bough_tree_model **model) {
+    bough_tree_model_def def = bough_default_tree_model_def();
     BO_TRY(read_components(ctx, p, components));
     BO_TRY(check_sizes(ctx, p, components));
     BO_TRY(read_parts(ctx, p, parts, joints));
@@ -513,11 +513,11 @@ static bough_status make_model(bough_context *ctx, const pack *p, bough_componen
     def.part_count = (int32_t)p->sizes[SIZE_PARTS];
     def.parts = parts;
     def.tie_count = (int32_t)p->sizes[SIZE_TIES], def.ties = ties;
-    bough_status status = bough_model_create(ctx, &def, model);
+    bough_status status = bough_tree_model_create(ctx, &def, model);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file says what cannot be */
 }
 
-static bough_status read_pack(bough_context *ctx, const void *bytes, size_t size, bough_model **model) {
+static bough_status read_pack(bough_context *ctx, const void *bytes, size_t size, bough_tree_model **model) {
     bo_image image;
     pack p = {0};
     BO_TRY(bo_image_open(ctx, bytes, size, PACK_KIND, PACK_VERSION, &image));
@@ -544,7 +544,7 @@ static bough_status read_pack(bough_context *ctx, const void *bytes, size_t size
     return status;
 }
 
-bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model) {
+bough_status bough_tree_model_read(bough_context *ctx, const void *bytes, size_t size, bough_tree_model **model) {
     *model = NULL;
     if ((uintptr_t)bytes % sizeof(double) == 0)
         return read_pack(ctx, bytes, size, model);
@@ -557,7 +557,7 @@ bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size
     return status;
 }
 
-bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model) {
+bough_status bough_tree_model_load(bough_context *ctx, const char *path, bough_tree_model **model) {
     *model = NULL;
     bo_mapping mapping;
     BO_TRY(bo_map_file(ctx, path, &mapping));

@@ -42,19 +42,19 @@ static void add_moved(matter *sum, bo_vec3 d, const matter *a) {
     sum->Sigma = bo_mat_add(sum->Sigma, bo_mat_add(mixed, bo_transpose(mixed)));
 }
 
-static const bough_component *component_of(const bough_model *model, const bo_tree_part *part) {
+static const bough_component *component_of(const bough_tree_model *model, const bo_tree_part *part) {
     return model->components[part->component].c;
 }
 
 /* Place of the interface that a part hangs at, from its parent's origin in the parent's axes. */
-static bo_vec3 seat_of(const bough_model *model, const bo_tree_part *part) {
+static bo_vec3 seat_of(const bough_tree_model *model, const bo_tree_part *part) {
     const bo_tree_part *parent = &model->parts[part->parent];
     return bo_scale(parent->scale, bo_load3(component_of(model, parent)->interfaces[part->interface_index].centre));
 }
 
 /* Sums up the matter of each part with all that hangs on it, about its origin in its axes. Parents come before their
  * children. */
-static void compose(const bough_model *model, matter *trees) {
+static void compose(const bough_tree_model *model, matter *trees) {
     for (int32_t i = 0; i < model->part_count; i++)
         trees[i] = matter_of(&model->parts[i], component_of(model, &model->parts[i]));
     for (int32_t i = model->part_count - 1; i >= 0; i--) {
@@ -124,7 +124,7 @@ static void own_mass(const bo_tree_part *part, const bough_component *c, int32_t
 }
 
 /* Adds what hangs on the part. */
-static void hang_loads(const bough_model *model, const bo_tree_part *part, const matter *trees, int32_t width,
+static void hang_loads(const bough_tree_model *model, const bo_tree_part *part, const matter *trees, int32_t width,
                        twist *twists, double *M) {
     for (int32_t k = 0; k < part->child_count; k++) {
         const int32_t child = model->children[part->first_child + k];
@@ -166,7 +166,7 @@ static double smallest(int32_t r, double *K, double *M, double *values) {
 }
 
 /* rad/s at stiffness 1. */
-static double lowest(const bough_model *model, const bo_tree_part *part, const matter *trees, double *work) {
+static double lowest(const bough_tree_model *model, const bo_tree_part *part, const matter *trees, double *work) {
     const int32_t r = part->r, width = r + (part->free ? 6 : 0);
     const bough_component *c = component_of(model, part);
     double *K = work, *M = K + (size_t)r * (size_t)r, *values = M + (size_t)width * (size_t)width;
@@ -179,7 +179,7 @@ static double lowest(const bough_model *model, const bo_tree_part *part, const m
     return smallest(r, K, M, values);
 }
 
-static size_t work_size(const bough_model *model) {
+static size_t work_size(const bough_tree_model *model) {
     size_t most = 0;
     for (int32_t c = 0; c < model->component_count; c++)
         most = (size_t)model->components[c].r > most ? (size_t)model->components[c].r : most;
@@ -188,8 +188,8 @@ static size_t work_size(const bough_model *model) {
 
 /* Finds the frequencies of the parts that are wanted. Parts of one component with nothing on them differ in scale
  * alone. */
-static bough_status find_frequencies(bough_context *ctx, const bough_model *model, const bool *wanted, matter *trees,
-                                     double *work, double *bare, double *omega) {
+static bough_status find_frequencies(bough_context *ctx, const bough_tree_model *model, const bool *wanted,
+                                     matter *trees, double *work, double *bare, double *omega) {
     compose(model, trees);
     for (int32_t c = 0; c < model->component_count; c++)
         bare[c] = 0;
@@ -214,7 +214,7 @@ static bough_status find_frequencies(bough_context *ctx, const bough_model *mode
     return BOUGH_OK;
 }
 
-bough_status bo_tree_frequencies(bough_context *ctx, const bough_model *model, const bool *wanted, double *omega) {
+bough_status bo_tree_frequencies(bough_context *ctx, const bough_tree_model *model, const bool *wanted, double *omega) {
     matter *trees = BO_NEW_ARRAY(ctx, matter, model->part_count);
     double *work = BO_NEW_ARRAY(ctx, double, work_size(model));
     double *bare = BO_NEW_ARRAY(ctx, double, model->component_count);
@@ -242,7 +242,7 @@ static void set_ratio(double w, double share, double ratio, double *a, double *b
     *b = isfinite(w) ? 2 * ratio * (1 - share) / w : 0;
 }
 
-bough_status bo_tree_paint_damping(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_paint_damping(bough_context *ctx, bough_tree_model *model) {
     const size_t count = (size_t)model->def.part_count;
     bough_part_def *parts = (bough_part_def *)model->def.parts; /* the model's own */
     bool any = false, *wanted = BO_NEW_ZEROS(ctx, bool, count);
@@ -265,14 +265,14 @@ bough_status bo_tree_paint_damping(bough_context *ctx, bough_model *model) {
 
 /* ---- while it runs ---- */
 
-static bough_status check_part(bough_context *ctx, const bough_model *model, int32_t part) {
+static bough_status check_part(bough_context *ctx, const bough_tree_model *model, int32_t part) {
     const int32_t count = model->def.part_count;
     return part >= 0 && part < count
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d; the model has %d", part, count);
 }
 
-static bough_status check_component(bough_context *ctx, const bough_model *model, int32_t component) {
+static bough_status check_component(bough_context *ctx, const bough_tree_model *model, int32_t component) {
     return component >= 0 && component < model->component_count
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no component %d; the model has %d", component,
@@ -287,23 +287,23 @@ static bough_status check_factor(bough_context *ctx, double factor) {
 
 /* Frequencies go with the factor, so that the same ratios need damping by mass and one over that by stiffness to go
  * with it. */
-static void stiffen(bough_state *state, int32_t part, double factor) {
+static void stiffen(bough_tree_state *state, int32_t part, double factor) {
     const double change = factor / state->stiffness[part];
     state->stiffness[part] = factor;
     state->damping_mass[part] *= change;
     state->damping_stiffness[part] /= change;
 }
 
-bough_status bough_state_set_stiffness(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
-                                       double factor) {
+bough_status bough_tree_state_set_stiffness(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                            int32_t part, double factor) {
     BO_TRY(check_part(ctx, model, part));
     BO_TRY(check_factor(ctx, factor));
     stiffen(state, part, factor);
     return BOUGH_OK;
 }
 
-bough_status bough_state_set_component_stiffness(bough_context *ctx, const bough_model *model, bough_state *state,
-                                                 int32_t component, double factor) {
+bough_status bough_tree_state_set_component_stiffness(bough_context *ctx, const bough_tree_model *model,
+                                                      bough_tree_state *state, int32_t component, double factor) {
     BO_TRY(check_component(ctx, model, component));
     BO_TRY(check_factor(ctx, factor));
     for (int32_t i = 0; i < model->def.part_count; i++)
@@ -313,7 +313,7 @@ bough_status bough_state_set_component_stiffness(bough_context *ctx, const bough
 }
 
 /* The shares of mass and stiffness are those of now, or of the model's def where there is no damping now. */
-static void damp(const bough_model *model, bough_state *state, int32_t part, double omega, double ratio) {
+static void damp(const bough_tree_model *model, bough_tree_state *state, int32_t part, double omega, double ratio) {
     const bough_part_def *def = &model->def.parts[part];
     double *a = &state->damping_mass[part], *b = &state->damping_stiffness[part];
     const double w = omega * state->stiffness[part];
@@ -324,7 +324,7 @@ static void damp(const bough_model *model, bough_state *state, int32_t part, dou
 }
 
 /* part: or all parts of a component, with part -1. */
-static bough_status damp_some(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+static bough_status damp_some(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, int32_t part,
                               int32_t component, double ratio) {
     if (!(ratio >= 0 && isfinite(ratio)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a damping ratio must not be negative, and finite, not %g", ratio);
@@ -344,21 +344,21 @@ static bough_status damp_some(bough_context *ctx, const bough_model *model, boug
     return status;
 }
 
-bough_status bough_state_set_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
-                                           int32_t part, double ratio) {
+bough_status bough_tree_state_set_damping_ratio(bough_context *ctx, const bough_tree_model *model,
+                                                bough_tree_state *state, int32_t part, double ratio) {
     BO_TRY(check_part(ctx, model, part));
     BO_TRY(bo_tree_check_present(ctx, bo_tree_now(model, state), part)); /* what is absent has no frequency */
     return damp_some(ctx, model, state, part, -1, ratio);
 }
 
-bough_status bough_state_set_component_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
-                                                     int32_t component, double ratio) {
+bough_status bough_tree_state_set_component_damping_ratio(bough_context *ctx, const bough_tree_model *model,
+                                                          bough_tree_state *state, int32_t component, double ratio) {
     BO_TRY(check_component(ctx, model, component));
     return damp_some(ctx, model, state, -1, component, ratio);
 }
 
-bough_status bough_state_lowest_frequencies(bough_context *ctx, const bough_model *model, const bough_state *state,
-                                            double *hz) {
+bough_status bough_tree_state_lowest_frequencies(bough_context *ctx, const bough_tree_model *model,
+                                                 const bough_tree_state *state, double *hz) {
     model = bo_tree_now(model, state);
     for (int32_t i = 0; i < model->def.part_count; i++)
         hz[i] = 0;

@@ -13,7 +13,7 @@
 /* ---- in and out ---- */
 
 /* x of the parts of a block, side by side; zeros where there is none. */
-static void gather(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
+static void gather(const bough_tree_model *model, const bo_tree_block *b, const double *x, double *out) {
     const bo_tree_part *parts = &model->parts[b->first];
     const double *from = x + parts->offset;
     const int32_t r = b->r, n = b->n;
@@ -33,7 +33,7 @@ static void gather(const bough_model *model, const bo_tree_block *b, const doubl
                 out[BO_WIDE * l + k] = k < b->count ? x[parts[k].offset + l] : 0;
 }
 
-static void scatter(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
+static void scatter(const bough_tree_model *model, const bo_tree_block *b, const double *x, double *out) {
     const bo_tree_part *parts = &model->parts[b->first];
     const int32_t r = b->r;
     if (b->lanes == 1) {
@@ -544,7 +544,7 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
  * linearised. */
 static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
                       double *scratch, double *L, double *p) {
-    const bough_state *state = pass->state;
+    const bough_tree_state *state = pass->state;
     const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
     const ptrdiff_t size = b->n * b->lanes;
     double *kept = pass->work->H + b->squares;
@@ -579,7 +579,7 @@ static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const do
 }
 
 static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scratch) {
-    const bough_model *model = pass->model;
+    const bough_tree_model *model = pass->model;
     const bo_tree_block *b = &model->blocks[index];
     bo_tree_work *w = pass->work;
     const ptrdiff_t size = b->n * b->lanes;
@@ -617,7 +617,7 @@ bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
     return true;
 }
 
-void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double scale, const double *f) {
+void bo_tree_set_forces(const bough_tree_model *model, bo_tree_work *work, double scale, const double *f) {
     for (int32_t i = 0; i < model->block_count; i++) {
         const bo_tree_block *b = &model->blocks[i];
         double *p = work->p + b->vectors;
@@ -630,12 +630,12 @@ void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double sca
             work->swings[j].p[d] = -scale * f[model->joints[j].offset + d];
 }
 
-void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_mode *mode,
-                   const double *q, const double *v) {
+void bo_tree_weigh(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                   const bo_tree_mode *mode, const double *q, const double *v) {
     static const bo_tree_scheme masses = {.inert = true};
     bo_tree_pass pass = {.model = model,
                          .state = state,
-                         .work = state->work,
+                         .work = bo_tree_work_of(state),
                          .mode = *mode,
                          .q = q,
                          .v = v,
@@ -717,7 +717,7 @@ static bool eliminate_wide(int32_t r, int32_t n, double *restrict L, const doubl
 }
 
 /* Coordinates of parts that are locked: a = 0, and their frames are heavy with all that they carry. */
-static void lock_parts(const bough_model *model, bo_tree_work *work, const bo_tree_block *b) {
+static void lock_parts(const bough_tree_model *model, bo_tree_work *work, const bo_tree_block *b) {
     double *L = work->L + b->squares, *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
     for (int32_t k = 0; k < b->count; k++) {
         if (!model->parts[b->first + k].locked)
@@ -732,7 +732,7 @@ static void lock_parts(const bough_model *model, bo_tree_work *work, const bo_tr
     }
 }
 
-bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block) {
+bool bo_tree_eliminate(const bough_tree_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block) {
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return true;
@@ -795,7 +795,7 @@ static void substitute_wide(int32_t r, int32_t n, const double *restrict L, cons
     bo_ldlt_back_wide(r, L, out);
 }
 
-void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
+void bo_tree_substitute(const bough_tree_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
                         double *a) {
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
@@ -826,9 +826,9 @@ static double *kernel_v(const bo_tree_work *w, const bo_tree_block *b) {
     return w->Z + 8 * b->vectors + 4 * b->n * b->lanes;
 }
 
-bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state) {
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     static const bo_tree_scheme scheme = {.dt = 1.0 / 240, .beta = 0.25, .gamma = 0.5};
-    bo_tree_work *w = state->work;
+    bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -847,7 +847,7 @@ bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough
     return true;
 }
 
-static void elastic_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+static void elastic_kernel(const bough_tree_model *model, bo_tree_work *w, const bo_tree_block *b) {
     const bo_component_tables *t = &model->components[b->component];
     double *f = w->scratch, *rest = f + b->n * b->lanes;
     const double *q = w->x + b->vectors;
@@ -857,7 +857,7 @@ static void elastic_kernel(const bough_model *model, bo_tree_work *w, const bo_t
         bo_tangent_evaluate(b->r, t->tangent, q, rest, f, w->L + b->squares);
 }
 
-static void solve_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+static void solve_kernel(const bough_tree_model *model, bo_tree_work *w, const bo_tree_block *b) {
     const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
     double *L = w->L + b->squares, *Z = w->Z + 8 * b->vectors, *Mrq = w->Mrq + 6 * b->vectors;
     bo_tree_inertias *inertias = &w->inertias[b->slot / 4];
@@ -873,7 +873,7 @@ static void solve_kernel(const bough_model *model, bo_tree_work *w, const bo_tre
     }
 }
 
-static void system_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+static void system_kernel(const bough_tree_model *model, bo_tree_work *w, const bo_tree_block *b) {
     static const factors ones[BO_WIDE] = {{1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
                                           {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
                                           {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}};
@@ -894,9 +894,10 @@ static void system_kernel(const bough_model *model, bo_tree_work *w, const bo_tr
         own_wide(&o);
 }
 
-void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel) {
-    bo_tree_work *w = state->work;
-    static void (*const kernels[])(const bough_model *, bo_tree_work *,
+void bo_tree_run_kernel(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                        bo_tree_kernel kernel) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    static void (*const kernels[])(const bough_tree_model *, bo_tree_work *,
                                    const bo_tree_block *) = {elastic_kernel, solve_kernel, system_kernel};
     if (kernel == BO_KERNEL_INTERFACES) {
         bo_tree_move_faces(ctx, model, w, &(bo_tree_mode){0}, state->q, state->v);

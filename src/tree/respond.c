@@ -12,7 +12,7 @@ typedef struct {
     int32_t r, n, lanes, lane;
 } factors;
 
-static factors factors_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part) {
+static factors factors_of(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part) {
     const bo_tree_block *b = &model->blocks[part->block];
     return (factors){work->L + b->squares, work->Z + 8 * b->vectors, b->r, b->n, b->lanes, part->lane};
 }
@@ -35,8 +35,8 @@ static void back(const factors *f, double *x) {
             x[j] -= L_at(f, i, j) * x[i];
 }
 
-void bo_tree_face_forces(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
-                         int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q) {
+void bo_tree_face_forces(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                         int32_t face, int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q) {
     const bo_component_tables *t = &model->components[part->component];
     const bo_face_rows *rows = &t->faces[face_row];
     const bo_tree_faces *at = &work->faces[face / 4];
@@ -54,7 +54,7 @@ void bo_tree_face_forces(const bough_model *model, const bo_tree_work *work, con
     }
 }
 
-void bo_tree_face_gain(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
+void bo_tree_face_gain(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
                        int32_t face_row, const double *a, bo_vec3 *gain, bo_vec3 *turn) {
     const bo_component_tables *t = &model->components[part->component];
     const bo_face_rows *rows = &t->faces[face_row];
@@ -73,13 +73,13 @@ void bo_tree_face_gain(const bough_model *model, const bo_tree_work *work, const
     *turn = bo_load3(w);
 }
 
-static bo_vec3 arm_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part) {
+static bo_vec3 arm_of(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part) {
     return model->slots[part->slot / 4].shifted ? bo_vector_at(work->frames[part->slot / 4].arm, part->slot)
                                                 : bo_v3(0, 0, 0);
 }
 
 /* p_q becomes L^-1 p_q, and p what is left on the frame; then the parent feels it. */
-static void gather(const bough_model *model, const bo_tree_work *work, int32_t i, double *p, double *p_q) {
+static void gather(const bough_tree_model *model, const bo_tree_work *work, int32_t i, double *p, double *p_q) {
     const bo_tree_part *part = &model->parts[i];
     const factors f = factors_of(model, work, part);
     double *x = p_q + part->offset, *mine = p + 6 * i;
@@ -118,8 +118,8 @@ static void gather(const bough_model *model, const bo_tree_work *work, int32_t i
 }
 
 /* Answer of a frame: of one that hangs from its parent's, of a root that flies from its inertia. */
-static void answer_frame(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *p,
-                         const double *a, double *A, int32_t i) {
+static void answer_frame(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                         const double *p, const double *a, double *A, int32_t i) {
     double *mine = A + 6 * i, I[36];
     if (part->parent < 0) {
         memset(mine, 0, 6 * sizeof *mine);
@@ -145,8 +145,8 @@ static void answer_frame(const bough_model *model, const bo_tree_work *work, con
     bo_store3(mine + 3, bo_mat_tvec(R, bo_add(spin, turn)));
 }
 
-static void scatter(const bough_model *model, const bo_tree_work *work, int32_t i, const double *p, const double *p_q,
-                    double *A, double *a) {
+static void scatter(const bough_tree_model *model, const bo_tree_work *work, int32_t i, const double *p,
+                    const double *p_q, double *A, double *a) {
     const bo_tree_part *part = &model->parts[i];
     const factors f = factors_of(model, work, part);
     double *mine = A + 6 * i, *x = a + part->offset;
@@ -176,14 +176,14 @@ static void scatter(const bough_model *model, const bo_tree_work *work, int32_t 
         memset(x, 0, (size_t)part->r * sizeof *x);
 }
 
-void bo_tree_respond(const bough_model *model, const bo_tree_work *work, double *p, double *p_q, bool all, double *A,
-                     double *a) {
+void bo_tree_respond(const bough_tree_model *model, const bo_tree_work *work, double *p, double *p_q, bool all,
+                     double *A, double *a) {
     for (int32_t k = model->tied_count - 1; k >= 0; k--)
         gather(model, work, model->tied[k], p, p_q);
     for (int32_t k = 0; k < (all ? model->part_count : model->tied_count); k++)
         scatter(model, work, all ? k : model->tied[k], p, p_q, A, a);
 }
 
-size_t bo_tree_answers_size(const bough_model *model) {
+size_t bo_tree_answers_size(const bough_tree_model *model) {
     return model->def.tie_count ? 12 * (size_t)model->part_count + 2 * (size_t)model->size : 0;
 }

@@ -98,7 +98,7 @@ static bough_status find_rim(bough_context *ctx, const bough_component *c, outli
     return BOUGH_OK;
 }
 
-static bough_status draw_outlines(bough_context *ctx, const bough_model *model, outline *outlines) {
+static bough_status draw_outlines(bough_context *ctx, const bough_tree_model *model, outline *outlines) {
     for (int32_t i = 0; i < model->component_count; i++) {
         outline *o = &outlines[i];
         o->surface = &model->components[i].c->surface;
@@ -155,7 +155,7 @@ static bough_status look_around(bough_context *ctx, const outline *o, const doub
 }
 
 /* The rim of part j in the unscaled axes of its parent, at rest: centre + (s_j / s_i) R^ X. */
-static bough_status pair_part(bough_context *ctx, const bough_model *model, const outline *outlines,
+static bough_status pair_part(bough_context *ctx, const bough_tree_model *model, const outline *outlines,
                               const int32_t *first, int32_t j, pairs *p) {
     const bo_tree_part *part = &model->parts[j], *parent = &model->parts[part->parent];
     const outline *mine = &outlines[part->component], *theirs = &outlines[parent->component];
@@ -175,7 +175,7 @@ static bough_status pair_part(bough_context *ctx, const bough_model *model, cons
     return BOUGH_OK;
 }
 
-static bough_status find_pairs(bough_context *ctx, const bough_model *model, const int32_t *first, pairs *p) {
+static bough_status find_pairs(bough_context *ctx, const bough_tree_model *model, const int32_t *first, pairs *p) {
     outline *outlines = BO_NEW_ZEROS(ctx, outline, model->component_count);
     bough_status status = outlines ? draw_outlines(ctx, model, outlines) : BOUGH_ERROR_MEMORY;
     for (int32_t j = 0; j < model->part_count && status == BOUGH_OK; j++)
@@ -212,7 +212,7 @@ static bough_status collect_copies(bough_context *ctx, const pairs *p, bo_tree_s
     return BOUGH_OK;
 }
 
-static void find_part_copies(const bough_model *model, const int32_t *first, bo_tree_seams *seams) {
+static void find_part_copies(const bough_tree_model *model, const int32_t *first, bo_tree_seams *seams) {
     int32_t copy = 0;
     for (int32_t i = 0; i <= model->part_count; i++) {
         while (copy < seams->copy_count && seams->copies[copy] < first[i])
@@ -265,7 +265,7 @@ static bough_status form_places(bough_context *ctx, const pairs *p, bo_tree_seam
     return forest && seams->place_first && seams->members ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-bough_status bo_tree_find_seams(bough_context *ctx, const bough_model *model, const int32_t *first,
+bough_status bo_tree_find_seams(bough_context *ctx, const bough_tree_model *model, const int32_t *first,
                                 bo_tree_seams *seams) {
     pairs p = {0};
     seams->part_first = BO_NEW_ARRAY(ctx, int32_t, (size_t)model->part_count + 1);

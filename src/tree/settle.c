@@ -8,8 +8,8 @@
 #define SETTLE_COOKIE 0xB0061053u
 #define ROUNDED 1000 /* times the tolerance: what may be left where nothing better can be found */
 
-bough_settle_def bough_default_settle_def(void) {
-    return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 3000};
+bough_tree_settle_def bough_default_tree_settle_def(void) {
+    return (bough_tree_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 3000};
 }
 
 /* Roots with tracks stand still. What is lumped need not lead to equilibrium. */
@@ -18,39 +18,40 @@ static const bo_tree_mode at_rest = {.coupling = BOUGH_COUPLING_L3, .still = tru
 /* One search for an equilibrium. */
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
-    const bough_model *outer; /* the one that the user knows */
-    bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_model *outer; /* the one that the user knows */
+    bough_tree_state *state;
     const double *zero; /* velocities */
-    const bough_settle_def *def;
+    const bough_tree_settle_def *def;
     bough_status *pushed; /* what def->push said last */
 } search;
 
 /* Frames at q, and the forces there. */
 static bool go_to(const search *s, const double *q) {
-    bough_state at = *s->state;
-    at.q = (double *)q;
+    bo_tree_state at = *bo_tree_inside(s->state);
+    at.seen.q = (double *)q;
     if (!bo_tree_move(s->ctx, s->model, at.work, &at_rest, q, s->zero))
         return false;
     if (!s->def->push) {
-        bo_tree_take_loads(s->ctx, s->model, &at, false);
+        bo_tree_take_loads(s->ctx, s->model, &at.seen, false);
         return true;
     }
-    bo_tree_publish_frames(s->ctx, s->model, &at);
-    bough_state_clear_forces(s->model, &at);
-    *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, &at);
-    bo_tree_take_loads(s->ctx, s->model, &at, false);
+    bo_tree_publish_frames(s->ctx, s->model, &at.seen);
+    bough_tree_state_clear_forces(s->model, &at.seen);
+    *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, &at.seen);
+    bo_tree_take_loads(s->ctx, s->model, &at.seen, false);
     return *s->pushed == BOUGH_OK;
 }
 
-static bo_vec3 first_moment(const bough_model *model, const bo_tree_work *w, int32_t i) {
+static bo_vec3 first_moment(const bough_tree_model *model, const bo_tree_work *w, int32_t i) {
     double mc[3];
     bo_tree_first_moment(&w->inertias[model->parts[i].slot / 4], model->parts[i].slot % 4, mc);
     return bo_load3(mc);
 }
 
 static bo_vec3 gravity_at(const search *s, int32_t slot) {
-    return bo_mat_tvec(bo_matrix_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->state->gravity));
+    return bo_mat_tvec(bo_matrix_at(bo_tree_work_of(s->state)->frames[slot / 4].world, slot),
+                       bo_load3(s->state->gravity));
 }
 
 /* Without springs a joint is as stiff as weight makes it. Welded parts taken for rigid, with d the first moment of a
@@ -58,8 +59,8 @@ static bo_vec3 gravity_at(const search *s, int32_t slot) {
  * weights is the sum of -g . R d over the parts in joints. Where d hangs along g, its second derivative by turns of the
  * axes is g . d (1 - g g^T / |g|^2), which is used wherever g . d > 0. After bo_tree_compose(). */
 static void find_sway(const search *s) {
-    const bough_model *model = s->model;
-    bo_tree_work *w = s->state->work;
+    const bough_tree_model *model = s->model;
+    bo_tree_work *w = bo_tree_work_of(s->state);
     for (int32_t i = model->part_count - 1; i >= 0 && model->joint_count > 0; i--) {
         const bo_tree_part *part = &model->parts[i];
         bo_vec3 d = first_moment(model, w, i);
@@ -79,11 +80,11 @@ static void resist_swaying(const search *s, double h2) {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int32_t j = 0; j < s->model->joint_count; j++) {
         const int32_t i = s->model->joints[j].part, slot = s->model->parts[i].slot;
-        bo_v4 *T = s->state->work->inertias[slot / 4].I + BO_SIX_T;
+        bo_v4 *T = bo_tree_work_of(s->state)->inertias[slot / 4].I + BO_SIX_T;
         double g[3];
         bo_store3(g, gravity_at(s, slot));
         const double square = bo_dot(bo_load3(g), bo_load3(g));
-        const double sway = h2 * fmax(0, bo_dot(bo_load3(g), bo_load3(s->state->work->sway + 3 * i)));
+        const double sway = h2 * fmax(0, bo_dot(bo_load3(g), bo_load3(bo_tree_work_of(s->state)->sway + 3 * i)));
         for (int k = 0; k < 6 && square > 0; k++)
             BO_LANE(T[k], slot % 4) += sway * ((row[k] == column[k]) - g[row[k]] * g[column[k]] / square);
     }
@@ -92,8 +93,8 @@ static void resist_swaying(const search *s, double h2) {
 /* Adds what joint j leaves unbalanced to *left, and the forces in play to *size: its spring, and the torques of loads
  * and weight of what hangs on it. */
 static void weigh_joint(const search *s, int32_t j, double *left, double *size) {
-    const bough_model *model = s->model;
-    bo_tree_work *w = s->state->work;
+    const bough_tree_model *model = s->model;
+    bo_tree_work *w = bo_tree_work_of(s->state);
     const bo_tree_joint *joint = &model->joints[j];
     const int32_t slot = model->parts[joint->part].slot, lane = slot % 4;
     const bo_vec3 mc = first_moment(model, w, joint->part), g = gravity_at(s, slot);
@@ -115,14 +116,14 @@ static void weigh_joint(const search *s, int32_t j, double *left, double *size) 
  * rigid body. Its length over that of the elastic forces; infinite where q is out of the question. Everything is ready
  * for a step (M + h^2 K) a = -gradient then but for what is eliminated. */
 static double unbalanced(const search *s, const double *q, double h2) {
-    const bough_model *model = s->model;
-    bo_tree_work *w = s->state->work;
+    const bough_tree_model *model = s->model;
+    bo_tree_work *w = bo_tree_work_of(s->state);
     /* beta dt^2 = h^2 and no velocities: H = M + h^2 K, p = f */
     const bo_tree_scheme scheme = {.dt = sqrt(h2), .beta = 1};
-    bough_state at = *s->state;
-    at.q = (double *)q;
+    bo_tree_state at = *bo_tree_inside(s->state);
+    at.seen.q = (double *)q;
     bo_tree_pass pass = {.model = model,
-                         .state = &at,
+                         .state = &at.seen,
                          .work = w,
                          .mode = at_rest,
                          .q = q,
@@ -133,7 +134,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
     w->frames_stale = true;
     if (!go_to(s, q))
         return INFINITY;
-    bo_tree_load_ties(model, &at);
+    bo_tree_load_ties(model, &at.seen);
     if (!bo_tree_prepare(s->ctx, &pass))
         return INFINITY;
     bo_tree_take_wrenches(model, w, &at_rest);
@@ -170,7 +171,7 @@ static bool accelerate(const search *s, double h2) {
     const bo_tree_scheme scheme = {.dt = sqrt(h2), .beta = 1};
     bo_tree_pass pass = {.model = s->model,
                          .state = s->state,
-                         .work = s->state->work,
+                         .work = bo_tree_work_of(s->state),
                          .mode = at_rest,
                          .q = s->state->q,
                          .v = s->zero,
@@ -181,12 +182,12 @@ static bool accelerate(const search *s, double h2) {
     if (!go_to(s, s->state->q) || !bo_tree_prepare(s->ctx, &pass))
         return false;
     resist_swaying(s, h2);
-    return bo_tree_solve(s->ctx, s->model, s->state->work, &at_rest, s->state->work->next_a);
+    return bo_tree_solve(s->ctx, s->model, bo_tree_work_of(s->state), &at_rest, bo_tree_work_of(s->state)->next_a);
 }
 
 /* Length of the step from q to next_q, against q. */
 static double stride(const search *s) {
-    const double *q = s->state->q, *next = s->state->work->next_q;
+    const double *q = s->state->q, *next = bo_tree_work_of(s->state)->next_q;
     double step = 0, size = 0;
     for (int32_t k = 0; k < s->model->size; k++) {
         step += (next[k] - q[k]) * (next[k] - q[k]);
@@ -202,10 +203,10 @@ static double stride(const search *s) {
  * fall. What very stiff ties pull with is known only as far as where their ends are, which is rounded: where steps that
  * are lost in rounding do not help either, the search is over, and has succeeded if little is left. */
 static bough_status seek(const search *s, double *residual) {
-    const bough_model *model = s->model;
-    const bough_settle_def *def = s->def;
-    bough_state *state = s->state;
-    bo_tree_work *w = state->work;
+    const bough_tree_model *model = s->model;
+    const bough_tree_settle_def *def = s->def;
+    bough_tree_state *state = s->state;
+    bo_tree_work *w = bo_tree_work_of(state);
     const size_t bytes = (size_t)model->size * sizeof(double);
     double h2 = 1e-4, growth = 4;
     *residual = unbalanced(s, state->q, h2);
@@ -236,38 +237,39 @@ static bough_status seek(const search *s, double *residual) {
                    *residual);
 }
 
-static bough_status settle(bough_context *ctx, const bough_model *model, bough_state *state,
-                           const bough_settle_def *def, double *residual) {
-    bough_settle_def defaults = bough_default_settle_def();
-    const bough_model *outer = model;
+static bough_status settle(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                           const bough_tree_settle_def *def, double *residual) {
+    bough_tree_settle_def defaults = bough_default_tree_settle_def();
+    const bough_tree_model *outer = model;
     double left = 0;
     model = bo_tree_now(model, state);
     def = def ? def : &defaults;
     if (def->cookie != SETTLE_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the settle def was not made by bough_default_settle_def()");
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the settle def was not made by bough_default_tree_settle_def()");
     if (model->free_count > 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
-    memset(state->work->tie_motion, 0, (size_t)model->def.tie_count * sizeof *state->work->tie_motion);
+    memset(bo_tree_work_of(state)->tie_motion, 0,
+           (size_t)model->def.tie_count * sizeof *bo_tree_work_of(state)->tie_motion);
     bough_status pushed = BOUGH_OK;
     const search s = {ctx, model, outer, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);
-    bo_tree_place_roots(model, state->work, state->roots, state->time, true);
+    bo_tree_place_roots(model, bo_tree_work_of(state), state->roots, state->time, true);
     bough_status status = seek(&s, &left);
     if (residual)
         *residual = left;
-    bough_status updated = bough_state_update(ctx, model, state);
+    bough_status updated = bough_tree_state_update(ctx, model, state);
     if (updated == BOUGH_OK && pushed == BOUGH_OK && def->push) {
-        bough_state_clear_forces(model, state);
+        bough_tree_state_clear_forces(model, state);
         updated = def->push(def->data, ctx, outer, state);
     }
     return status != BOUGH_OK ? status : updated;
 }
 
-bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
-                                const bough_settle_def *def, double *residual) {
-    const size_t size = bough_state_snapshot_size(model, state);
+bough_status bough_tree_state_settle(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                     const bough_tree_settle_def *def, double *residual) {
+    const size_t size = bough_tree_state_snapshot_size(model, state);
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size, .always = true}));
     return bo_log_end(ctx, model, state, settle(ctx, model, state, def, residual));
 }

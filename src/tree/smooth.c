@@ -241,7 +241,7 @@ static void keep_fit(const fit *f, bo_tree_patch *patch) {
 }
 
 /* Room for all components of a model. */
-static bough_status make_fit(bough_context *ctx, const bough_model *model, fit *f) {
+static bough_status make_fit(bough_context *ctx, const bough_tree_model *model, fit *f) {
     size_t vertices = 0, columns = 0;
     for (int32_t i = 0; i < model->component_count; i++) {
         const bough_component *c = model->components[i].c;
@@ -339,7 +339,7 @@ typedef struct {
 
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
+    const bough_tree_model *model;
     const bo_tree_seams *seams;
     bo_tree_blend *blend;
     fit fit;
@@ -371,7 +371,7 @@ static int32_t parent_of(const builder *b, int32_t user) {
 }
 
 static bough_status fit_patches(builder *b) {
-    const bough_model *model = b->model;
+    const bough_tree_model *model = b->model;
     int64_t count = 0;
     for (int32_t i = 0; i < model->component_count; i++) {
         b->patch_first[i] = (int32_t)count;
@@ -610,7 +610,7 @@ static bough_status build(builder *b) {
     return keep_records(b);
 }
 
-bough_status bo_tree_find_fillets(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
+bough_status bo_tree_find_fillets(bough_context *ctx, const bough_tree_model *model, const bo_tree_seams *seams,
                                   bo_tree_blend *blend) {
     builder b = {.ctx = ctx, .model = model, .seams = seams, .blend = blend};
     const bough_status status = build(&b);

@@ -51,7 +51,7 @@ static bo_link link_of(const bough_part_def *part) {
 
 /* Everything but the links, the history of an integrator and the rotations from which the decompositions that led here
  * started: the same start makes the same bits. */
-static void list_fields(const bough_model *model, bough_state *s, field fields[FIELDS]) {
+static void list_fields(const bough_tree_model *model, bough_tree_state *s, field fields[FIELDS]) {
     const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->def.part_count;
     const size_t here = (size_t)model->part_count, ties = (size_t)model->def.tie_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
@@ -65,18 +65,18 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
                                 {s->a, n},
                                 {s->mean_a, n},
                                 {&s->last_dt, sizeof s->last_dt},
-                                {s->ledger, bo_ledger_size(model)},
+                                {bo_tree_ledger_of(s), bo_ledger_size(model)},
                                 {s->roots, (size_t)model->free_count * sizeof *s->roots},
                                 {s->frames, parts * sizeof *s->frames},
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */
                                 {s->tie_strength, ties * sizeof(double)},
-                                {s->work->tie_motion, ties * sizeof *s->work->tie_motion},
-                                {s->work->force, n},
-                                {s->work->wrench, 6 * here * sizeof(double)}};
+                                {bo_tree_work_of(s)->tie_motion, ties * sizeof *bo_tree_work_of(s)->tie_motion},
+                                {bo_tree_work_of(s)->force, n},
+                                {bo_tree_work_of(s)->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);
 }
 
-uint64_t bo_tree_shape(const bough_model *model) {
+uint64_t bo_tree_shape(const bough_tree_model *model) {
     uint64_t hash = (uint64_t)model->part_count;
     for (int32_t i = 0; i < model->component_count; i++) {
         const bough_component *c = model->components[i].c;
@@ -106,29 +106,29 @@ uint64_t bo_tree_shape(const bough_model *model) {
     return hash;
 }
 
-static size_t links_size(const bough_model *model) {
+static size_t links_size(const bough_tree_model *model) {
     return (size_t)model->def.part_count * sizeof(bo_link);
 }
 
 /* Size of a snapshot of a state with the links of the model. */
-static size_t size_of(const bough_model *model) {
+static size_t size_of(const bough_tree_model *model) {
     bo_tree_work no_work = {0};
-    bough_state nobody = {.work = &no_work};
+    bo_tree_state nobody = {.work = &no_work};
     field fields[FIELDS];
     size_t size = sizeof(header) + links_size(model) + (size_t)model->faces_count * 9 * sizeof(bo_v4) +
                   bo_tree_history_size(model);
-    list_fields(model, &nobody, fields);
+    list_fields(model, &nobody.seen, fields);
     for (int f = 0; f < FIELDS; f++)
         size += fields[f].size;
     return size;
 }
 
-size_t bough_state_snapshot_size(const bough_model *model, const bough_state *state) {
+size_t bough_tree_state_snapshot_size(const bough_tree_model *model, const bough_tree_state *state) {
     return size_of(bo_tree_now(model, state));
 }
 
-void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes) {
-    bough_state view = *state;
+void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *state, void *bytes) {
+    bo_tree_state view = *bo_tree_inside(state);
     field fields[FIELDS];
     model = bo_tree_now(model, state);
     header h = {.size = size_of(model), .shape = model->shape};
@@ -137,7 +137,7 @@ void bo_tree_save_plain(const bough_model *model, const bough_state *state, void
         const bo_link l = link_of(&model->def.parts[i]);
         memcpy(at, &l, sizeof l);
     }
-    list_fields(model, &view, fields);
+    list_fields(model, &view.seen, fields);
     for (int f = 0; f < FIELDS; f++) {
         if (fields[f].size)
             memcpy(at, fields[f].data, fields[f].size);
@@ -146,8 +146,9 @@ void bo_tree_save_plain(const bough_model *model, const bough_state *state, void
     /* where the state has been changed since, the next ones start from where the last ones ended */
     const bool here = bo_tree_is_here(NULL, model, state);
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
-        memcpy(at, here ? state->work->starts + 9 * f : state->work->faces[f].polar, 9 * sizeof(bo_v4));
-    bo_tree_history(model, state->work, at);
+        memcpy(at, here ? bo_tree_work_of(state)->starts + 9 * f : bo_tree_work_of(state)->faces[f].polar,
+               9 * sizeof(bo_v4));
+    bo_tree_history(model, bo_tree_work_of(state), at);
     memcpy(h.mark, plain_mark, sizeof plain_mark);
     memcpy(bytes, &h, sizeof h);
 }
@@ -156,7 +157,7 @@ static uint64_t checksum_of(const void *bytes, size_t size) {
     return bo_image_hash(0, (const unsigned char *)bytes + sizeof(header), size - sizeof(header));
 }
 
-void bough_state_save(const bough_model *model, const bough_state *state, void *bytes) {
+void bough_tree_state_save(const bough_tree_model *model, const bough_tree_state *state, void *bytes) {
     header h;
     bo_tree_save_plain(model, state, bytes);
     memcpy(&h, bytes, sizeof h);
@@ -165,7 +166,7 @@ void bough_state_save(const bough_model *model, const bough_state *state, void *
     memcpy(bytes, &h, sizeof h);
 }
 
-static bough_status check_header(bough_context *ctx, const bough_model *model, const void *bytes, size_t size,
+static bough_status check_header(bough_context *ctx, const bough_tree_model *model, const void *bytes, size_t size,
                                  bool plain) {
     header h = {.size = 0};
     if (size >= sizeof h)
@@ -189,13 +190,13 @@ static bool any(int32_t count, const double *x) {
     return false;
 }
 
-void bo_tree_number_roots(const bough_model *now, bough_state *state) {
+void bo_tree_number_roots(const bough_tree_model *now, bough_tree_state *state) {
     for (int32_t i = 0; i < now->part_count; i++)
         if (now->parts[i].free)
             state->roots[now->parts[i].flight].part = now->parts[i].user;
 }
 
-static void read_fields(const bough_model *model, bough_state *state, const void *bytes) {
+static void read_fields(const bough_tree_model *model, bough_tree_state *state, const void *bytes) {
     field fields[FIELDS];
     const unsigned char *at = (const unsigned char *)bytes + sizeof(header) + links_size(model);
     list_fields(model, state, fields);
@@ -205,9 +206,10 @@ static void read_fields(const bough_model *model, bough_state *state, const void
         at += fields[f].size;
     }
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
-        memcpy(state->work->faces[f].polar, at, 9 * sizeof(bo_v4));
-    state->work->frames_stale = true;
-    state->work->pushed = any(model->size, state->work->force) || any(6 * model->part_count, state->work->wrench);
+        memcpy(bo_tree_work_of(state)->faces[f].polar, at, 9 * sizeof(bo_v4));
+    bo_tree_work_of(state)->frames_stale = true;
+    bo_tree_work_of(state)->pushed =
+        any(model->size, bo_tree_work_of(state)->force) || any(6 * model->part_count, bo_tree_work_of(state)->wrench);
     bo_tree_set_history(model, state, at);
     bo_tree_number_roots(model, state); /* an index is not believed, whatever the bytes say */
 }
@@ -218,8 +220,8 @@ static int32_t index_of(double x) {
 }
 
 /* Parts where the snapshot has them. NULL in *parts: they are there already. */
-static bough_status read_links(bough_context *ctx, const bough_model *base, const bough_model *model, const void *bytes,
-                               bough_part_def **parts) {
+static bough_status read_links(bough_context *ctx, const bough_tree_model *base, const bough_tree_model *model,
+                               const void *bytes, bough_part_def **parts) {
     const unsigned char *at = (const unsigned char *)bytes + sizeof(header);
     bool same = true;
     *parts = NULL;
@@ -248,15 +250,15 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
     return BOUGH_OK;
 }
 
-static bough_status go_back(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                            size_t size, bool plain) {
+static bough_status go_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                            const void *bytes, size_t size, bool plain) {
     bough_part_def *parts;
     bo_tree_shift shift = {0};
     BO_TRY(check_header(ctx, model, bytes, size, plain));
     BO_TRY(read_links(ctx, model, bo_tree_now(model, state), bytes, &parts));
     if (parts)
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
-    const bough_model *next = parts ? shift.own : bo_tree_now(model, state);
+    const bough_tree_model *next = parts ? shift.own : bo_tree_now(model, state);
     const size_t expected = size_of(next);
     if (size != expected) {
         bo_tree_drop_shift(ctx, &shift);
@@ -268,18 +270,18 @@ static bough_status go_back(bough_context *ctx, const bough_model *model, bough_
     return BOUGH_OK;
 }
 
-static bough_status restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                            size_t size, bool plain) {
+static bough_status restore(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                            const void *bytes, size_t size, bool plain) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size}));
     return bo_log_end(ctx, model, state, go_back(ctx, model, state, bytes, size, plain));
 }
 
-bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                                 size_t size) {
+bough_status bough_tree_state_restore(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                      const void *bytes, size_t size) {
     return restore(ctx, model, state, bytes, size, false);
 }
 
-bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                                   size_t size) {
+bough_status bo_tree_restore_plain(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   const void *bytes, size_t size) {
     return restore(ctx, model, state, bytes, size, true);
 }

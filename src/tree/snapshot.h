@@ -4,11 +4,12 @@
 
 #include <bough/tree.h>
 
-/* As bough_state_save() and bough_state_restore(), in as many bytes; each refuses what the other has saved. */
-void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes);
-bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                                   size_t size);
+/* As bough_tree_state_save() and bough_tree_state_restore(), in as many bytes; each refuses what the other has saved.
+ */
+void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *state, void *bytes);
+bough_status bo_tree_restore_plain(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   const void *bytes, size_t size);
 /* Roots get the numbers of their parts, whatever was written there. */
-void bo_tree_number_roots(const bough_model *now, bough_state *state);
+void bo_tree_number_roots(const bough_tree_model *now, bough_tree_state *state);
 
 #endif

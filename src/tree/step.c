@@ -19,14 +19,14 @@ static int32_t grain_of(int32_t count) {
 
 /* A task that is done with all coordinates, by ranges. */
 typedef struct {
-    const bough_state *state;
-    bough_state *target; /* the same where it is written to */
+    const bough_tree_state *state;
+    bough_tree_state *target; /* the same where it is written to */
     const bo_tree_scheme *scheme;
     bool no[MOST_GRAINS]; /* out */
 } each_coordinate;
 
 /* All coordinates of the model, or of the grove that it is seen as. */
-static void visit(bough_context *ctx, const bough_model *model, bo_range_task task, each_coordinate *each) {
+static void visit(bough_context *ctx, const bough_tree_model *model, bo_range_task task, each_coordinate *each) {
     if (!model->grove)
         bo_parallel_for(ctx, model->size, grain_of(model->size), task, each);
     for (int32_t k = 0; model->grove && k < model->grove->run_count; k++)
@@ -42,12 +42,12 @@ static bool any_no(const each_coordinate *each) {
 
 static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    const bough_state *state = each->state;
+    const bough_tree_state *state = each->state;
     const bo_tree_scheme *h = each->scheme;
     const double of_v = h->dt, of_a = h->dt * h->dt * (0.5 - h->beta), of_next = h->dt * h->dt * h->beta;
     const double *restrict q = state->q, *restrict v = state->v, *restrict a = state->a;
-    const double *restrict next = state->work->next_a;
-    double *restrict next_q = state->work->next_q, *restrict next_v = state->work->next_v;
+    const double *restrict next = bo_tree_work_of(state)->next_a;
+    double *restrict next_q = bo_tree_work_of(state)->next_q, *restrict next_v = bo_tree_work_of(state)->next_v;
     (void)chunk;
     for (int32_t k = begin; k < end; k++) {
         next_q[k] = q[k] + of_v * v[k] + of_a * a[k] + of_next * next[k];
@@ -60,11 +60,11 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
  * it is not thrown ahead, as it would be by v and a. */
 static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    const bough_state *state = each->state;
+    const bough_tree_state *state = each->state;
     const double ahead = (1 + each->scheme->alpha) * each->scheme->dt;
     const double back = 0.5 * (state->last_dt > 0 ? state->last_dt : each->scheme->dt);
     const double *restrict q = state->q, *restrict v = state->v, *restrict mean = state->mean_a;
-    double *restrict there_q = state->work->mid_q, *restrict there_v = state->work->mid_v;
+    double *restrict there_q = bo_tree_work_of(state)->mid_q, *restrict there_v = bo_tree_work_of(state)->mid_v;
     (void)chunk;
     for (int32_t k = begin; k < end; k++) {
         there_q[k] = q[k] + ahead * (v[k] - back * mean[k]);
@@ -73,8 +73,8 @@ static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
 }
 
 /* Trees that fly begin with their state, and see where they have been led in a second pass. */
-static void foresee_no_flights(const bough_model *model, const bough_state *state) {
-    bo_tree_work *w = state->work;
+static void foresee_no_flights(const bough_tree_model *model, const bough_tree_state *state) {
+    bo_tree_work *w = bo_tree_work_of(state);
     for (int32_t d = 0; d < model->level_count && model->free_count > 0; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const bo_tree_part *part = &model->parts[i];
@@ -88,17 +88,18 @@ static void foresee_no_flights(const bough_model *model, const bough_state *stat
         }
 }
 
-static void advance(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_scheme *h) {
+static void advance(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                    const bo_tree_scheme *h) {
     visit(ctx, model, advance_some, &(each_coordinate){.state = state, .scheme = h});
 }
 
 /* no: a new acceleration is not finite */
 static void look_at_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    each->no[chunk] |= !bo_all_finite(end - begin, each->state->work->next_a + begin);
+    each->no[chunk] |= !bo_all_finite(end - begin, bo_tree_work_of(each->state)->next_a + begin);
 }
 
-static bool is_finite(bough_context *ctx, const bough_model *model, const bough_state *state) {
+static bool is_finite(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state) {
     each_coordinate each = {.state = state};
     visit(ctx, model, look_at_some, &each);
     return !any_no(&each);
@@ -107,8 +108,8 @@ static bool is_finite(bough_context *ctx, const bough_model *model, const bough_
 /* Mean accelerations of the step, which the next one looks ahead by: kept in mid_v until it is accepted. */
 static void average_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const each_coordinate *each = data;
-    const bough_state *state = each->state;
-    const bo_tree_work *w = state->work;
+    const bough_tree_state *state = each->state;
+    const bo_tree_work *w = bo_tree_work_of(state);
     const double rate = each->scheme->dt > 0 ? 1 / each->scheme->dt : 0;
     (void)chunk;
     for (int32_t k = begin; k < end; k++)
@@ -117,8 +118,8 @@ static void average_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
 
 static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const each_coordinate *each = data;
-    bough_state *state = each->target;
-    const bo_tree_work *w = state->work;
+    bough_tree_state *state = each->target;
+    const bo_tree_work *w = bo_tree_work_of(state);
     const size_t bytes = (size_t)(end - begin) * sizeof(double);
     (void)chunk;
     memcpy(state->mean_a + begin, w->mid_v + begin, bytes);
@@ -130,8 +131,8 @@ static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
 /* no: q or v are not those of the last step */
 static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    const bough_state *state = each->state;
-    const bo_tree_work *w = state->work;
+    const bough_tree_state *state = each->state;
+    const bo_tree_work *w = bo_tree_work_of(state);
     const size_t bytes = (size_t)(end - begin) * sizeof(double);
     each->no[chunk] |=
         memcmp(w->next_q + begin, state->q + begin, bytes) || memcmp(w->next_v + begin, state->v + begin, bytes);
@@ -150,12 +151,13 @@ static const double most_surprise = 0.05, surprise = 0.002;
  * of their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against
  * the place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its
  * fifth power. Trees that miss are looked at. */
-static double largest_bend(const bough_model *model, bough_state *state, double share, const double *foreseen) {
+static double largest_bend(const bough_tree_model *model, bough_tree_state *state, double share,
+                           const double *foreseen) {
     double largest = 0;
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const bo_tree_part *part = &model->parts[i];
-            const double *q = state->q + part->offset, *next = state->work->next_q + part->offset;
+            const double *q = state->q + part->offset, *next = bo_tree_work_of(state)->next_q + part->offset;
             const bo_component_tables *t = &model->components[part->component];
             const double *Sigma = t->c->Sigma0, *start = foreseen ? foreseen + part->offset : q;
             double square = 0;
@@ -177,8 +179,9 @@ static bough_status crushed(bough_context *ctx) {
 }
 
 /* anyway: there are loads, if only of zero, to which more can be added. */
-static void take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind, bool anyway) {
-    bo_tree_work *w = state->work;
+static void take_loads(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bool with_wind,
+                       bool anyway) {
+    bo_tree_work *w = bo_tree_work_of(state);
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const double *wind = state->wind.velocity;
     with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
@@ -196,13 +199,13 @@ static void take_loads(bough_context *ctx, const bough_model *model, bough_state
         bo_tree_blow(ctx, model, state, w->load, w->load_wrench);
 }
 
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
+void bo_tree_take_loads(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bool with_wind) {
     take_loads(ctx, model, state, with_wind, false);
 }
 
 /* Accelerations at q, v, where the frames are; next_a gets them. */
 static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
-    const bough_model *model = pass->model;
+    const bough_tree_model *model = pass->model;
     pass->solve = true;
     pass->inertias = pass->mode.coupling != BOUGH_COUPLING_L1 || model->free_count > 0;
     if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, &pass->mode, pass->work->next_a))
@@ -213,10 +216,10 @@ static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     return BOUGH_OK;
 }
 
-bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, bool weightless,
-                                   const double *q, const double *v, const double *force, double *a) {
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   bool weightless, const double *q, const double *v, const double *force, double *a) {
     static const bo_tree_scheme masses = {.inert = true};
-    bo_tree_work *w = state->work;
+    bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -237,8 +240,8 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     return BOUGH_OK;
 }
 
-bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_state *state) {
-    const bo_tree_work *w = state->work;
+bool bo_tree_is_here(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state) {
+    const bo_tree_work *w = bo_tree_work_of(state);
     each_coordinate each = {.state = state};
     if (w->frames_stale || (model->led && w->next_time != state->time) ||
         memcmp(w->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots))
@@ -250,8 +253,8 @@ bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_s
     return !any_no(&each);
 }
 
-bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
-    bo_tree_work *w = state->work;
+bough_status bo_tree_come_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
+    bo_tree_work *w = bo_tree_work_of(state);
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
     if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
@@ -268,17 +271,17 @@ bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bou
 }
 
 typedef struct {
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
 } publishing;
 
 static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const publishing *to = data;
-    const bough_model *model = to->model;
-    bough_state *state = to->state;
+    const bough_tree_model *model = to->model;
+    bough_tree_state *state = to->state;
     (void)chunk;
     for (int32_t i = begin; i < end; i++) {
-        const bo_tree_frames *f = &state->work->frames[model->parts[i].slot / 4];
+        const bo_tree_frames *f = &bo_tree_work_of(state)->frames[model->parts[i].slot / 4];
         const int32_t lane = model->parts[i].slot % 4;
         bough_frame *frame = &state->frames[model->parts[i].user];
         double R[9], v[3], w[3];
@@ -296,18 +299,18 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_publish_frames(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
 }
 
-bough_status bo_tree_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+bough_status bo_tree_update(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
-bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+bough_status bough_tree_state_update(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_UPDATE}));
     state->last_dt = 0;
     memset(state->mean_a, 0, (size_t)model->size * sizeof *state->mean_a);
@@ -316,13 +319,13 @@ bough_status bough_state_update(bough_context *ctx, const bough_model *model, bo
 }
 
 /* Moves the frames to where the step has led so far: those of all parts, or only of those that fly. */
-static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tree_work *w, bool only_flights) {
+static bough_status move_on(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, bool only_flights) {
     const bo_tree_mode mode = {.only_flights = only_flights};
     bo_tree_place_roots(model, w, w->next_roots, w->next_time, false);
     return bo_tree_move(ctx, model, w, &mode, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
-static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
+static bool roots_are_finite(const bough_tree_model *model, const bough_tree_root *roots) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
         if (!bo_all_finite(3, roots[k].pose.position) || !bo_all_finite(9, roots[k].pose.rotation) ||
             !bo_all_finite(3, roots[k].velocity) || !bo_all_finite(3, roots[k].angular_velocity) ||
@@ -333,8 +336,9 @@ static bool roots_are_finite(const bough_model *model, const bough_root *roots) 
 
 /* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. only_flights: the others
  * are there. */
-static bough_status land(bough_context *ctx, const bough_model *model, bough_state *state, bool only_flights) {
-    bo_tree_work *w = state->work;
+static bough_status land(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                         bool only_flights) {
+    bo_tree_work *w = bo_tree_work_of(state);
     BO_TRY(move_on(ctx, model, w, only_flights));
     if (model->free_count == 0)
         return BOUGH_OK;
@@ -361,32 +365,34 @@ typedef struct {
 } stepping;
 
 /* The frames go where the step takes inertia. */
-static bough_status look_ahead(bough_context *ctx, const bough_model *model, bough_state *state, const stepping *how) {
-    bo_tree_work *w = state->work;
+static bough_status look_ahead(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                               const stepping *how) {
+    bo_tree_work *w = bo_tree_work_of(state);
     visit(ctx, model, foresee_some, &(each_coordinate){.state = state, .scheme = how->scheme});
     foresee_no_flights(model, state);
     bo_tree_place_roots(model, w, state->roots, how->mode.lead_time, false);
     return bo_tree_move(ctx, model, w, &how->mode, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
 }
 
-static bool is_damped(const bough_model *model, const bough_state *state) {
+static bool is_damped(const bough_tree_model *model, const bough_tree_state *state) {
     for (int32_t i = 0; i < model->def.part_count; i++)
         if (state->damping_stiffness[i] != 0)
             return true;
     return false;
 }
 
-static bool goes_too_far(const bough_model *model, bough_state *state, const stepping *how) {
+static bool goes_too_far(const bough_tree_model *model, bough_tree_state *state, const stepping *how) {
     if (how->foresees)
-        return !(largest_bend(model, state, 1 + how->scheme->alpha, state->work->mid_q) <= most_surprise);
+        return !(largest_bend(model, state, 1 + how->scheme->alpha, bo_tree_work_of(state)->mid_q) <= most_surprise);
     return how->gently && !(largest_bend(model, state, 1, NULL) <= most_bending);
 }
 
 /* From the state to the next_q, next_v, next_a, next_roots and frames of a grove, or of all. */
-static bough_status attempt_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
+static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                  const void *data) {
     const stepping *how = data;
     const bo_tree_scheme *h = how->scheme;
-    bo_tree_work *w = state->work;
+    bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -429,13 +435,13 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
 }
 
 /* The engine's own choice: energy is looked after, and where there are no ties inertia and forces are taken ahead. */
-static bool steers(const bough_state *state) {
+static bool steers(const bough_tree_state *state) {
     return state->passes == 0 && state->coupling == BOUGH_COUPLING_L3;
 }
 
-static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
-                            bool gently) {
-    bo_tree_work *w = state->work;
+static bough_status attempt(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                            const bo_tree_scheme *h, bool gently) {
+    bo_tree_work *w = bo_tree_work_of(state);
     const bool tied = model->def.tie_count > 0, chooses = state->passes == 0, foresees = steers(state) && !tied;
     const stepping how = {
         .scheme = h,
@@ -452,8 +458,9 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
 
 /* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing
  * is known of what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
-static bough_status begin_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
-    bo_tree_work *w = state->work;
+static bough_status begin_grove(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                const void *data) {
+    bo_tree_work *w = bo_tree_work_of(state);
     const bo_tree_scheme *h = data;
     bo_tree_pass pass = {.model = model,
                          .state = state,
@@ -468,7 +475,7 @@ static bough_status begin_grove(bough_context *ctx, const bough_model *model, bo
     return BOUGH_OK;
 }
 
-static bool has_accelerations(const bough_model *model, const bough_state *state) {
+static bool has_accelerations(const bough_tree_model *model, const bough_tree_state *state) {
     for (int32_t k = 0; k < model->size; k++)
         if (state->a[k] != 0)
             return true;
@@ -479,7 +486,7 @@ static bool has_accelerations(const bough_model *model, const bough_state *state
     return false;
 }
 
-static void forget_accelerations(const bough_model *model, bough_state *state) {
+static void forget_accelerations(const bough_tree_model *model, bough_tree_state *state) {
     memset(state->a, 0, (size_t)model->size * sizeof *state->a);
     for (int32_t k = 0; k < model->free_count; k++)
         for (int d = 0; d < 3; d++)
@@ -487,9 +494,9 @@ static void forget_accelerations(const bough_model *model, bough_state *state) {
 }
 
 /* *solved: they were solved for; else somebody knew them. */
-static bough_status begin(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_scheme h,
+static bough_status begin(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bo_tree_scheme h,
                           bool *solved) {
-    bo_tree_work *w = state->work;
+    bo_tree_work *w = bo_tree_work_of(state);
     *solved = !has_accelerations(model, state);
     if (!*solved) {
         memcpy(state->mean_a, state->a, (size_t)model->size * sizeof *state->a);
@@ -507,8 +514,8 @@ static bough_status begin(bough_context *ctx, const bough_model *model, bough_st
     return BOUGH_OK;
 }
 
-static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
-                             bool gently) {
+static bough_status go_ahead(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                             const bo_tree_scheme *h, bool gently) {
     const bool accounts = state->coupling == BOUGH_COUPLING_L3; /* lumps do not even have the energy that they should */
     bool steered = false;
     BO_TRY(attempt(ctx, model, state, h, gently));
@@ -518,13 +525,14 @@ static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough
     if (!steered)
         return BOUGH_OK;
     for (int32_t f = 0; f < model->faces_count; f++) /* the same start makes the same bits, where nothing has changed */
-        memcpy(state->work->faces[f].polar, state->work->starts + 9 * f, sizeof state->work->faces->polar);
-    return move_on(ctx, model, state->work, false);
+        memcpy(bo_tree_work_of(state)->faces[f].polar, bo_tree_work_of(state)->starts + 9 * f,
+               sizeof bo_tree_work_of(state)->faces->polar);
+    return move_on(ctx, model, bo_tree_work_of(state), false);
 }
 
 /* All of a step but that it is accepted. */
-static bough_status try_step(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
-                             bool gently) {
+static bough_status try_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                             const bo_tree_scheme *h, bool gently) {
     bool solved = false;
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state, true);
@@ -543,8 +551,9 @@ static bough_status try_step(bough_context *ctx, const bough_model *model, bough
 }
 
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */
-static bough_status step(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool gently) {
-    bo_tree_work *w = state->work;
+static bough_status step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
+                         bool gently) {
+    bo_tree_work *w = bo_tree_work_of(state);
     const double alpha = state->alpha;
     const bo_tree_scheme h = {.dt = dt, .alpha = alpha, .beta = 0.25 * (1 - alpha) * (1 - alpha), .gamma = 0.5 - alpha};
     if (w->integrator)
@@ -568,20 +577,21 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     return BOUGH_OK;
 }
 
-static bough_status step_once(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+static bough_status step_once(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
                               bool gently) {
     BO_TRY(step(ctx, model, state, dt, gently));
     if (dt > 0 || gently)
-        bough_state_clear_forces(model, state);
+        bough_tree_state_clear_forces(model, state);
     return BOUGH_OK;
 }
 
-bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+bough_status bough_tree_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_STEP, .dt = dt}));
     return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, false));
 }
 
-bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+bough_status bo_tree_step_gently(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 double dt) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_GENTLE_STEP, .dt = dt}));
     return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, true));
 }
@@ -590,7 +600,7 @@ static bool may_do_smaller(bough_status status) {
     return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ENERGY_GAINED;
 }
 
-static bough_status go_on(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+static bough_status go_on(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
                           int32_t *refused) {
     enum { UNITS = 1024 }; /* of dt: the smallest step is one */
     const double start = state->time;
@@ -613,13 +623,13 @@ static bough_status go_on(bough_context *ctx, const bough_model *model, bough_st
     }
     if (refused)
         *refused = no;
-    if (dt > 0 && at > 0)
-        bough_state_clear_forces(model, state);
+    if (dt > 0 && status == BOUGH_OK)
+        bough_tree_state_clear_forces(model, state);
     return status;
 }
 
-bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
-                           int32_t *refused) {
+bough_status bough_tree_advance(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
+                                int32_t *refused) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_ADVANCE, .dt = dt}));
     return bo_log_end(ctx, model, state, go_on(ctx, bo_tree_now(model, state), state, dt, refused));
 }

@@ -42,7 +42,7 @@ static void turn_bend(bo_mat3 R, const double from[18], double to[18]) {
 
 /* Finds how the parent's interface is strained and bent, in the part's axes. A part that hangs by a joint, or by
  * nothing, is not strained. */
-static void find_seam(const bough_model *model, const bough_state *state, const bo_tree_part *part,
+static void find_seam(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part,
                       double seam[BOUGH_SEAM]) {
     memset(seam, 0, BOUGH_SEAM * sizeof *seam);
     if (part->parent < 0 || part->joint >= 0)
@@ -75,8 +75,8 @@ static void find_seam(const bough_model *model, const bough_state *state, const 
     turn_bend(part->rest, own, seam + 6);
 }
 
-bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
-                                int32_t i, bough_stress *stress) {
+bough_status bough_tree_state_stress(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                                     int32_t part, int32_t i, bough_stress *stress) {
     model = bo_tree_now(model, state);
     BO_TRY(bo_tree_check_present(ctx, model, part));
     const bo_tree_part *p = &model->parts[model->inside[part]];
@@ -257,8 +257,8 @@ BO_INLINE void add_gauges(const bough_component *c, int32_t point, const bo_v4 v
 }
 
 typedef struct {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     double *von_mises;
 } peaks;
 
@@ -315,8 +315,8 @@ static void find_all_peaks(void *data, int32_t begin, int32_t end, int32_t chunk
     }
 }
 
-void bough_state_peak_stresses(bough_context *ctx, const bough_model *model, const bough_state *state,
-                               double *von_mises) {
+void bough_tree_state_peak_stresses(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                                    double *von_mises) {
     model = bo_tree_now(model, state);
     peaks p = {model, state, von_mises};
     memset(von_mises, 0, (size_t)model->def.part_count * sizeof *von_mises);

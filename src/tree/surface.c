@@ -19,13 +19,13 @@ typedef float quad __attribute__((vector_size(4 * LANES), aligned(4)));
 #define LOAD(address) (*(const quad *)(address))
 #define QUAD(address) (*(quad *)(address))
 
-static const bough_surface *surface_of(const bough_model *model, int32_t user) {
+static const bough_surface *surface_of(const bough_tree_model *model, int32_t user) {
     return &model->components[model->parts[model->inside[user]].component].c->surface;
 }
 
 /* ---- numbering and work ---- */
 
-static bough_status number_vertices(bough_context *ctx, const bough_model *model, struct bo_tree_surface *s) {
+static bough_status number_vertices(bough_context *ctx, const bough_tree_model *model, struct bo_tree_surface *s) {
     int64_t vertices = 0, triangles = 0;
     for (int32_t i = 0; i < model->part_count; i++) {
         s->first[i] = (int32_t)vertices;
@@ -51,7 +51,7 @@ static size_t part_room(int32_t vertex_count) {
 }
 
 /* Borders depend on the model only. */
-static void cut_tasks(const bough_model *model, struct bo_tree_surface *s) {
+static void cut_tasks(const bough_tree_model *model, struct bo_tree_surface *s) {
     const int32_t share = s->vertex_count / MOST_TASKS, enough = share > VERTICES_A_TASK ? share : VERTICES_A_TASK;
     int32_t task = 0, vertices = 0;
     size_t at = 0, room = 0;
@@ -72,7 +72,7 @@ static void cut_tasks(const bough_model *model, struct bo_tree_surface *s) {
     s->task_count = task;
 }
 
-bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_make_surface(bough_context *ctx, bough_tree_model *model) {
     struct bo_tree_surface *s = model->surface = BO_NEW(ctx, struct bo_tree_surface);
     if (!s)
         return BOUGH_ERROR_MEMORY;
@@ -89,7 +89,7 @@ bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
     return bo_tree_find_fillets(ctx, model, &s->seams, &s->blend);
 }
 
-void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
+void bo_tree_free_surface(bough_context *ctx, bough_tree_model *model) {
     struct bo_tree_surface *s = model->surface;
     if (!s)
         return;
@@ -111,23 +111,23 @@ static size_t flags_room(const struct bo_tree_surface *s) {
     return joints_room(s) + 2 * BO_BLEND_SIZE * (size_t)s->blend.joint_count;
 }
 
-float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model) {
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_tree_model *model) {
     return BO_NEW_ZEROS(ctx, float, flags_room(model->surface) + (size_t)model->part_count / sizeof(float) + 1);
 }
 
-float *bo_tree_fillet_numbers(const bough_model *model, const bough_state *state) {
-    return state->work->surface_work + joints_room(model->surface);
+float *bo_tree_fillet_numbers(const bough_tree_model *model, const bough_tree_state *state) {
+    return bo_tree_work_of(state)->surface_work + joints_room(model->surface);
 }
 
-static unsigned char *open_flags(const bough_model *model, const bough_state *state) {
-    return (unsigned char *)(state->work->surface_work + flags_room(model->surface));
+static unsigned char *open_flags(const bough_tree_model *model, const bough_tree_state *state) {
+    return (unsigned char *)(bo_tree_work_of(state)->surface_work + flags_room(model->surface));
 }
 
-bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, int32_t part) {
+bool bo_tree_seam_is_open(const bough_tree_model *model, const bough_tree_state *state, int32_t part) {
     return open_flags(model, state)[part];
 }
 
-void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t part, bool open) {
+void bo_tree_open_seam(const bough_tree_model *model, bough_tree_state *state, int32_t part, bool open) {
     unsigned char *flags = open_flags(model, state);
     flags[part] = open;
     flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
@@ -139,24 +139,24 @@ static bool hangs_alike(const bough_part_def *a, const bough_part_def *b) {
            memcmp(a->offset, b->offset, sizeof a->offset) == 0;
 }
 
-void bo_tree_open_seams(const bough_model *model, bough_state *state) {
-    const bough_model *now = bo_tree_now(model, state);
+void bo_tree_open_seams(const bough_tree_model *model, bough_tree_state *state) {
+    const bough_tree_model *now = bo_tree_now(model, state);
     unsigned char *flags = open_flags(model, state);
     for (int32_t part = 0; part < model->part_count; part++)
         flags[part] = now->inside[part] < 0 || !hangs_alike(&now->def.parts[part], &model->def.parts[part]);
     flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
 }
 
-int32_t bough_model_vertex_count(const bough_model *model) {
+int32_t bough_tree_model_vertex_count(const bough_tree_model *model) {
     return model->surface->vertex_count;
 }
-int32_t bough_model_first_vertex(const bough_model *model, int32_t part) {
+int32_t bough_tree_model_first_vertex(const bough_tree_model *model, int32_t part) {
     return model->surface->first[part];
 }
-int32_t bough_model_triangle_count(const bough_model *model) {
+int32_t bough_tree_model_triangle_count(const bough_tree_model *model) {
     return model->surface->triangle_count;
 }
-void bough_model_triangles(const bough_model *model, int32_t *triangles) {
+void bough_tree_model_triangles(const bough_tree_model *model, int32_t *triangles) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const bough_surface *surface = surface_of(model, i);
         for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++)
@@ -164,7 +164,7 @@ void bough_model_triangles(const bough_model *model, int32_t *triangles) {
     }
 }
 
-void bough_model_seams(const bough_model *model, bough_seams *seams) {
+void bough_tree_model_seams(const bough_tree_model *model, bough_seams *seams) {
     const bo_tree_seams *s = &model->surface->seams;
     *seams = (bough_seams){.place_count = s->place_count,
                            .copy_count = s->copy_count,
@@ -258,13 +258,13 @@ BO_MULTIVERSION static void turn_normals(const motion *turn, int32_t count, cons
 /* ---- all parts ---- */
 
 typedef struct {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     float *positions, *normals;
 } drawing;
 
 static float *seam_vectors(const drawing *d) {
-    return d->state->work->surface_work + d->model->surface->room[d->model->surface->task_count];
+    return bo_tree_work_of(d->state)->surface_work + d->model->surface->room[d->model->surface->task_count];
 }
 
 /* World area vectors of the part's copies, for the normals of their places. */
@@ -314,7 +314,7 @@ static void draw_parts(void *data, int32_t task) {
     const drawing *d = data;
     const struct bo_tree_surface *s = d->model->surface;
     for (int32_t i = s->task_first[task]; i < s->task_first[task + 1]; i++)
-        draw_part(d, &d->model->parts[i], d->state->work->surface_work + s->room[task]);
+        draw_part(d, &d->model->parts[i], bo_tree_work_of(d->state)->surface_work + s->room[task]);
 }
 
 /* ---- seams ---- */
@@ -414,8 +414,8 @@ static void join_places(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
-                                 float *positions, float *normals) {
+bough_status bough_tree_state_surface(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                                      float *positions, float *normals) {
     drawing d = {model, state, positions, normals};
     if ((int)state->continuity < BOUGH_CONTINUITY_C0 || state->continuity > BOUGH_CONTINUITY_NONE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the continuity of the state does not exist");
@@ -429,16 +429,17 @@ bough_status bough_state_surface(bough_context *ctx, const bough_model *model, c
 
 /* ---- how far seams are apart ---- */
 
-static bo_vec3 place_of_copy(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t copy) {
+static bo_vec3 place_of_copy(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                             int32_t copy) {
     const bo_tree_seams *seams = &model->surface->seams;
     const int32_t part = seams->copy_part[copy];
     double x[3] = {0}, v[3];
-    bough_state_vertex(ctx, model, state, part, seams->copies[copy] - model->surface->first[part], x, v);
+    bough_tree_state_vertex(ctx, model, state, part, seams->copies[copy] - model->surface->first[part], x, v);
     return bo_load3(x);
 }
 
-static void compare_copies(bough_context *ctx, const drawing *d, const place *p, bough_gap *gap) {
-    const bough_model *model = d->model;
+static void compare_copies(bough_context *ctx, const drawing *d, const place *p, bough_tree_gap *gap) {
+    const bough_tree_model *model = d->model;
     const bo_tree_seams *seams = &model->surface->seams;
     for (int32_t i = 0; i < p->count; i++) {
         const int32_t copy = p->members[i], part = seams->copy_part[copy];
@@ -457,9 +458,10 @@ static void compare_copies(bough_context *ctx, const drawing *d, const place *p,
     }
 }
 
-bough_status bough_state_gap(bough_context *ctx, const bough_model *model, const bough_state *state, bough_gap *gap) {
+bough_status bough_tree_state_gap(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                                  bough_tree_gap *gap) {
     const drawing d = {model, state, NULL, NULL};
-    *gap = (bough_gap){.part = -1, .vertex = -1};
+    *gap = (bough_tree_gap){.part = -1, .vertex = -1};
     for (int32_t i = 0; i < model->surface->seams.place_count; i++) {
         const place p = place_at(&model->surface->seams, i);
         compare_copies(ctx, &d, &p, gap);

@@ -2,6 +2,7 @@
 #ifndef BO_TREE_SURFACE_H
 #define BO_TREE_SURFACE_H
 
+#include "component/field.h"
 #include "tree/tree.h"
 
 /* Vertices of different parts that are one place of the whole. */
@@ -55,16 +56,6 @@ typedef struct bo_tree_blend {
     bo_tree_share *shares;
 } bo_tree_blend;
 
-/* The field of stress over the surface of a component's parts: field.c. */
-typedef struct bo_tree_field {
-    int32_t count; /* of points; 0: none, or it is rigid */
-    const int32_t *material;
-    const float *gradient; /* count x 9 x r */
-    float *own;            /* the same, where the component has no field of its own */
-    uint16_t *near;        /* vertex_count x 12: its points, and */
-    float *weight;         /* ... theirs, sum 1 */
-} bo_tree_field;
-
 /* It hangs so that its surface can be joined to its parent's. */
 static inline bool bo_tree_is_welded(const bo_tree_part *part) {
     return part->parent >= 0 && part->joint < 0 && bo_dot(part->arm, part->arm) == 0;
@@ -79,23 +70,23 @@ struct bo_tree_surface {
     size_t *room;        /* floats; one more at the end: where the area vectors of the seams' copies are */
     bo_tree_seams seams;
     bo_tree_blend blend;
-    bo_tree_field *fields; /* of each component */
+    bo_surface_field *fields; /* of each component */
 };
 
 /* seams.c: finds the copies; after `first` is filled. To be freed also when it fails. */
-bough_status bo_tree_find_seams(bough_context *ctx, const bough_model *model, const int32_t *first,
+bough_status bo_tree_find_seams(bough_context *ctx, const bough_tree_model *model, const int32_t *first,
                                 bo_tree_seams *seams);
 void bo_tree_free_seams(bough_context *ctx, bo_tree_seams *seams);
 
 /* A part that no longer hangs where the model says (or hangs there again): its surface parts from what was its
  * parent's. Nothing else is changed; to be called whenever that changes, also when a snapshot is restored. */
-void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t part, bool open);
+void bo_tree_open_seam(const bough_tree_model *model, bough_tree_state *state, int32_t part, bool open);
 /* The same for all parts, as the state has them now. */
-void bo_tree_open_seams(const bough_model *model, bough_state *state);
-bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, int32_t part);
+void bo_tree_open_seams(const bough_tree_model *model, bough_tree_state *state);
+bool bo_tree_seam_is_open(const bough_tree_model *model, const bough_tree_state *state, int32_t part);
 
 /* smooth.c: finds fillets, their polynomials and who is blended; after the seams. To be freed also when it fails. */
-bough_status bo_tree_find_fillets(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
+bough_status bo_tree_find_fillets(bough_context *ctx, const bough_tree_model *model, const bo_tree_seams *seams,
                                   bo_tree_blend *blend);
 void bo_tree_free_fillets(bough_context *ctx, bo_tree_blend *blend);
 /* Weight of the joint at a place (0 .. 1), and the child's share there; both twice differentiable. */
@@ -103,21 +94,21 @@ double bo_tree_fillet_weight(const bo_tree_fillet *joint, bo_vec3 X);
 double bo_tree_child_share(const bo_tree_fillet *joint, bo_vec3 X);
 
 /* field.c: of all components. To be freed also when it fails. */
-bough_status bo_tree_make_fields(bough_context *ctx, const bough_model *model, bo_tree_field **fields);
-void bo_tree_free_fields(bough_context *ctx, const bough_model *model, bo_tree_field *fields);
+bough_status bo_tree_make_fields(bough_context *ctx, const bough_tree_model *model, bo_surface_field **fields);
+void bo_tree_free_fields(bough_context *ctx, const bough_tree_model *model, bo_surface_field *fields);
 
 /* blend.c: world coefficients of all joints' polynomials, from the origin of the child's frame, those of the child
  * first: 2 BO_BLEND_SIZE floats each. */
-void bo_tree_move_fillets(bough_context *ctx, const bough_model *model, const bough_state *state);
+void bo_tree_move_fillets(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state);
 /* Blends the vertices of a part: x in its own unscaled axes, positions in the world. */
-void bo_tree_blend_part(const bough_model *model, const bough_state *state, const bo_tree_part *part, float *x,
-                        float *positions);
+void bo_tree_blend_part(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part,
+                        float *x, float *positions);
 /* For measurements, after a surface with C1 was made: where a place near one joint goes, from the origin of the child's
  * frame, when the domain by itself moves as its polynomial; by the child's side or the parent's. blended: false: that
  * domain alone. */
-bo_vec3 bo_tree_fillet_motion(const bough_model *model, const bough_state *state, int32_t joint, bool child,
+bo_vec3 bo_tree_fillet_motion(const bough_tree_model *model, const bough_tree_state *state, int32_t joint, bool child,
                               bool blended, bo_vec3 X);
 /* In the state's work: */
-float *bo_tree_fillet_numbers(const bough_model *model, const bough_state *state);
+float *bo_tree_fillet_numbers(const bough_tree_model *model, const bough_tree_state *state);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct part_factors {
     double elastic, damping_mass, damping_stiffness;
 } part_factors;
 
-static part_factors factors_of(const bough_state *state, const bo_tree_part *part) {
+static part_factors factors_of(const bough_tree_state *state, const bo_tree_part *part) {
     const double stiffness = state->stiffness[part->user], elastic = stiffness * stiffness * part->scale3;
     return (part_factors){elastic, state->damping_mass[part->user] * part->scale5,
                           state->damping_stiffness[part->user] * elastic};
@@ -33,15 +33,15 @@ static void multiply_part(int32_t r, int32_t n, double s, const double *A, const
 
 static bough_status force(void *data, double t, const double *q, double *U, double *f) {
     bo_tree_system *s = data;
-    const bough_model *model = s->model;
+    const bough_tree_model *model = s->model;
     double sum = 0, E;
     (void)t;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const part_factors by = factors_of(s->state, part);
         double *g = f + part->offset;
-        if (!bough_component_evaluate(model->components[part->component].c, q + part->offset, s->state->work->scratch,
-                                      &E, g, NULL))
+        if (!bough_component_evaluate(model->components[part->component].c, q + part->offset,
+                                      bo_tree_work_of(s->state)->scratch, &E, g, NULL))
             return bo_fail(s->ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
         sum += by.elastic * E;
         for (int32_t l = 0; l < part->r; l++)
@@ -68,8 +68,8 @@ static const bo_tree_mode linear = {.coupling = BOUGH_COUPLING_L3, .weightless =
 /* After h is known the frames stand still, so that solves and products are linear. */
 static bough_status enter(void *data, double t, const double *q, const double *v) {
     bo_tree_system *s = data;
-    const bough_model *model = s->model;
-    bo_tree_work *w = s->state->work;
+    const bough_tree_model *model = s->model;
+    bo_tree_work *w = bo_tree_work_of(s->state);
     (void)t;
     memcpy(s->q, s->instead_q ? s->instead_q : q, (size_t)model->size * sizeof *s->q);
     v = s->instead_v ? s->instead_v : v;
@@ -98,7 +98,7 @@ static void fill_stiffness(const bo_tree_system *s, const double *q, double *K) 
     for (int32_t i = 0; i < s->model->part_count; i++) {
         const bo_tree_part *part = &s->model->parts[i];
         const bool good = bough_component_evaluate(s->model->components[part->component].c, q + part->offset,
-                                                   s->state->work->scratch, NULL, NULL, K);
+                                                   bo_tree_work_of(s->state)->scratch, NULL, NULL, K);
         for (int32_t k = 0; k < part->r * part->r && !good; k++)
             K[k] = NAN;
         K += part->r * part->r;
@@ -116,12 +116,12 @@ static bough_status damp(void *data, const double *q) {
 
 static void multiply_M(bo_tree_system *s, const double *x, double *y) {
     bo_tree_weigh(s->ctx, s->model, s->state, &linear, s->q, s->zero);
-    bo_tree_balance(s->ctx, s->model, s->state->work, &linear, x, y);
+    bo_tree_balance(s->ctx, s->model, bo_tree_work_of(s->state), &linear, x, y);
 }
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
     bo_tree_system *s = data;
-    const bough_model *model = s->model;
+    const bough_tree_model *model = s->model;
     if (which == BO_MATRIX_M) {
         multiply_M(s, x, y);
         return;
@@ -153,11 +153,11 @@ static void multiply(void *data, bo_matrix which, const double *x, double *y) {
 /* One pass of the exact coupling with H for the masses of the parts and w->p for all forces, where the frames stand
  * still. fresh: H is made by the scheme at `bent`, and forces are none; else H is that of the last time. */
 static bough_status solve_tree(bo_tree_system *s, bool fresh, double *x) {
-    bo_tree_work *w = s->state->work;
-    bough_state at = *s->state;
-    at.q = s->bent, at.v = at.a = s->zero;
+    bo_tree_work *w = bo_tree_work_of(s->state);
+    bo_tree_state at = *bo_tree_inside(s->state);
+    at.seen.q = s->bent, at.seen.v = at.seen.a = s->zero;
     bo_tree_pass pass = {.model = s->model,
-                         .state = &at,
+                         .state = &at.seen,
                          .work = w,
                          .mode = linear,
                          .q = s->q,
@@ -180,25 +180,25 @@ static bough_status factor(void *data, double a, double b, double c) {
     bo_tree_system *s = data;
     s->factor_mass = a;
     s->scheme = (bo_tree_scheme){.dt = 1, .gamma = b / a, .beta = c / a, .inert = b == 0 && c == 0};
-    return solve_tree(s, true, s->state->work->next_a);
+    return solve_tree(s, true, bo_tree_work_of(s->state)->next_a);
 }
 
 static bough_status solve(void *data, const double *b, double *x) {
     bo_tree_system *s = data;
-    bo_tree_set_forces(s->model, s->state->work, 1 / s->factor_mass, b);
+    bo_tree_set_forces(s->model, bo_tree_work_of(s->state), 1 / s->factor_mass, b);
     return solve_tree(s, false, x);
 }
 
 /* ---- making ---- */
 
-bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_state *state) {
+bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_tree_state *state) {
     return state->coupling == BOUGH_COUPLING_L3
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                          "integrators need the exact coupling, L3; this tree has another");
 }
 
-static bough_status check_model(bough_context *ctx, const bough_model *model) {
+static bough_status check_model(bough_context *ctx, const bough_tree_model *model) {
     if (model->free_count > 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "integrators need roots that are held; a tree of this model flies, and only the tree's own step "
@@ -214,7 +214,7 @@ static bough_status check_model(bough_context *ctx, const bough_model *model) {
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need parts that bend; part \"%s\" is locked",
                            model->def.parts[model->parts[i].user].name);
     for (int32_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].joint < 0 && bough_model_joint_offset(model, model->parts[i].user) >= 0)
+        if (model->parts[i].joint < 0 && bough_tree_model_joint_offset(model, model->parts[i].user) >= 0)
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                            "integrators need joints that turn; part \"%s\" does not hang in its joint",
                            model->def.parts[model->parts[i].user].name);
@@ -235,7 +235,7 @@ void bo_tree_system_look_at_damping(bo_tree_system *s) {
     s->system.rayleigh_mass = s->system.rayleigh_stiffness = damped ? NAN : 0; /* each part has its own */
 }
 
-bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model, bough_state *state,
+bough_status bo_tree_system_create(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                    bo_tree_system **out) {
     *out = NULL;
     BO_TRY(bo_tree_system_check_coupling(ctx, state));

@@ -38,7 +38,7 @@ static bough_status check_settings(bough_context *ctx, const char *label, const 
     return BOUGH_OK;
 }
 
-bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, int32_t index) {
+bough_status bo_tree_check_tie(bough_context *ctx, const bough_tree_model_def *def, int32_t index) {
     const bough_joint_def *tie = &def->ties[index];
     const bo_label label = bo_label_of("tie", index, bo_joint_is_made(tie) ? tie->name : NULL);
     BO_TRY(bo_joint_check(ctx, label.text, tie));
@@ -61,7 +61,7 @@ bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, i
     return check_settings(ctx, label.text, tie);
 }
 
-void bo_tree_mark_tied(const bough_model *model, bool *tied) {
+void bo_tree_mark_tied(const bough_tree_model *model, bool *tied) {
     for (int32_t i = 0; i < model->def.tie_count; i++)
         for (int end = 0; end < 2; end++) {
             const int32_t user = bo_joint_end(&model->def.ties[i], end)->body,
@@ -105,7 +105,7 @@ static place place_of(const bo_tree_work *work, const bo_tree_end *end) {
                    turning_bias};
 }
 
-static motion motion_of(const bough_model *model, const bo_tree_work *work, const bo_tree_end *end) {
+static motion motion_of(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_end *end) {
     const bo_vec3 zero = bo_v3(0, 0, 0);
     if (end->part < 0)
         return (motion){end->arm, zero, zero, end->rest};
@@ -121,7 +121,7 @@ static motion motion_of(const bough_model *model, const bo_tree_work *work, cons
 
 /* e and v of a tie where the frames are, and x of its second end, with its velocity: turns as the rotation vector from
  * the first end's axes to the second's */
-static void stretch(const bough_model *model, const bo_tree_work *work, const bo_tree_tie *tie, double e[6],
+static void stretch(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_tie *tie, double e[6],
                     double v[6], double x[3], double dx[3]) {
     const motion a = motion_of(model, work, &tie->ends[0]), b = motion_of(model, work, &tie->ends[1]);
     bo_store3(x, b.x);
@@ -133,7 +133,7 @@ static void stretch(const bough_model *model, const bo_tree_work *work, const bo
 }
 
 /* Acceleration of an end, in world axes, less gravity as all frames have it. */
-static void end_acceleration(const bough_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
+static void end_acceleration(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
                              const bo_tree_end *end, double out[6]) {
     if (end->part < 0) {
         bo_store3(out, bo_scale(mode->weightless ? 0 : -1, bo_load3(work->gravity)));
@@ -160,7 +160,7 @@ static void end_acceleration(const bough_model *model, const bo_tree_work *work,
 
 /* ---- lists ---- */
 
-static bo_tree_end end_of(const bough_model *model, const bough_joint_def *tie, int which) {
+static bo_tree_end end_of(const bough_tree_model *model, const bough_joint_def *tie, int which) {
     bo_tree_end end = {.part = -1, .face = -1, .arm = {0, 0, 0}, .rest = bo_identity3()};
     const int32_t user = bo_joint_end(tie, which)->body;
     if (user < 0 || model->inside[user] < 0)
@@ -173,7 +173,7 @@ static bo_tree_end end_of(const bough_model *model, const bough_joint_def *tie, 
 }
 
 /* Parts on the way from the ends to their roots. */
-static bough_status list_tied(bough_context *ctx, bough_model *model) {
+static bough_status list_tied(bough_context *ctx, bough_tree_model *model) {
     bool *on = BO_NEW_ZEROS(ctx, bool, model->part_count);
     model->tied = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
     if (!on || !model->tied) {
@@ -194,7 +194,7 @@ static bough_status list_tied(bough_context *ctx, bough_model *model) {
 
 /* The axes and the place of a part at rest, against its parent's or in the world. A root that is led begins at its
  * first key. */
-static void rest_seat(const bough_model_def *def, const bough_part_def *part, bo_mat3 *R, bo_vec3 *x) {
+static void rest_seat(const bough_tree_model_def *def, const bough_part_def *part, bo_mat3 *R, bo_vec3 *x) {
     memcpy(R->m, part->rotation, sizeof R->m);
     *x = bo_load3(part->position);
     if (part->parent >= 0) {
@@ -209,7 +209,7 @@ static void rest_seat(const bough_model_def *def, const bough_part_def *part, bo
 }
 
 /* The pose of a part at rest, in the world. */
-static void rest_pose(const bough_model_def *def, int32_t user, bo_vec3 *x, bo_mat3 *R) {
+static void rest_pose(const bough_tree_model_def *def, int32_t user, bo_vec3 *x, bo_mat3 *R) {
     *x = bo_v3(0, 0, 0);
     *R = bo_identity3();
     for (; user >= 0; user = def->parts[user].parent) {
@@ -221,7 +221,7 @@ static void rest_pose(const bough_model_def *def, int32_t user, bo_vec3 *x, bo_m
     }
 }
 
-static void rest_end(const bough_model_def *def, const bough_joint_def *tie, int which, bo_vec3 *x, bo_mat3 *R) {
+static void rest_end(const bough_tree_model_def *def, const bough_joint_def *tie, int which, bo_vec3 *x, bo_mat3 *R) {
     const int32_t user = bo_joint_end(tie, which)->body, face = bo_joint_end(tie, which)->interface_index;
     const bough_part_def *part = &def->parts[user];
     const bough_component *c = def->components[part->component];
@@ -231,7 +231,7 @@ static void rest_end(const bough_model_def *def, const bough_joint_def *tie, int
 }
 
 /* The first end is the interface itself; the second is carried by its own so that it meets the first at rest. */
-static void meet_at_rest(const bough_model_def *def, const bough_joint_def *tie, bo_tree_end *second) {
+static void meet_at_rest(const bough_tree_model_def *def, const bough_joint_def *tie, bo_tree_end *second) {
     bo_vec3 x, y;
     bo_mat3 R, Q;
     rest_end(def, tie, 0, &x, &R);
@@ -244,7 +244,7 @@ static void meet_at_rest(const bough_model_def *def, const bough_joint_def *tie,
     second->rest = bo_mat_mul(bo_transpose(Q), R);
 }
 
-bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bough_model *base) {
+bough_status bo_tree_list_ties(bough_context *ctx, bough_tree_model *model, const bough_tree_model *base) {
     model->ties = BO_NEW_ZEROS(ctx, bo_tree_tie, model->def.tie_count);
     if (!model->ties)
         return BOUGH_ERROR_MEMORY;
@@ -288,7 +288,7 @@ static void look_ahead(const bo_tree_pass *pass, int32_t i) {
 }
 
 void bo_tree_prepare_ties(const bo_tree_pass *pass) {
-    const bough_model *model = pass->model;
+    const bough_tree_model *model = pass->model;
     const bo_tree_scheme *h = pass->scheme;
     const double more = 1 + h->alpha, dt = h->dt;
     for (int32_t i = 0; i < model->def.tie_count; i++) {
@@ -313,7 +313,7 @@ void bo_tree_prepare_ties(const bo_tree_pass *pass) {
     }
 }
 
-double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work) {
+double bo_tree_tie_correction(const bough_tree_model *model, const bo_tree_work *work) {
     double most = 0;
     for (int32_t i = 0; i < model->def.tie_count; i++)
         for (int d = 0; d < 6; d++)
@@ -322,8 +322,8 @@ double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work
 }
 
 /* A force on an end (world axes, about it): as bias forces of its part. */
-static void push_end(const bough_model *model, const bo_tree_work *work, const bo_tree_end *end, const double force[6],
-                     double sign, double *p, double *p_q) {
+static void push_end(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_end *end,
+                     const double force[6], double sign, double *p, double *p_q) {
     if (end->part < 0)
         return;
     const bo_tree_part *part = &model->parts[end->part];
@@ -339,15 +339,15 @@ static void push_end(const bough_model *model, const bo_tree_work *work, const b
                             p_q + part->offset);
 }
 
-static void push_tie(const bough_model *model, const bo_tree_work *work, const bo_tree_tie *tie, const double force[6],
-                     double *p, double *p_q) {
+static void push_tie(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_tie *tie,
+                     const double force[6], double *p, double *p_q) {
     push_end(model, work, &tie->ends[1], force, -1, p, p_q);
     push_end(model, work, &tie->ends[0], force, 1, p, p_q);
 }
 
 /* Acceleration of an end by answers A, a of its part, in world axes. */
-static bo_vec3 end_answer(const bough_model *model, const bo_tree_work *work, const bo_tree_end *end, const double *A,
-                          const double *a, bo_vec3 *turn) {
+static bo_vec3 end_answer(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_end *end,
+                          const double *A, const double *a, bo_vec3 *turn) {
     const bo_vec3 zero = bo_v3(0, 0, 0);
     *turn = zero;
     if (end->part < 0)
@@ -373,12 +373,12 @@ typedef struct {
     double *a0, *z;          /* 6 T */
 } tie_system;
 
-size_t bo_tree_tie_system_size(const bough_model *model) {
+size_t bo_tree_tie_system_size(const bough_tree_model *model) {
     const size_t n = 6 * (size_t)model->def.tie_count;
     return 2 * n * n + 2 * n;
 }
 
-static tie_system system_of(const bough_model *model, const bo_tree_work *work) {
+static tie_system system_of(const bough_tree_model *model, const bo_tree_work *work) {
     const size_t n = 6 * (size_t)model->def.tie_count, parts = 6 * (size_t)model->part_count;
     tie_system s = {.p = work->answers, .W = work->tie_system};
     s.p_q = s.p + parts, s.A = s.p_q + model->size, s.a = s.A + parts;
@@ -386,13 +386,13 @@ static tie_system system_of(const bough_model *model, const bo_tree_work *work) 
     return s;
 }
 
-static void clear_forces(const bough_model *model, const tie_system *s) {
+static void clear_forces(const bough_tree_model *model, const tie_system *s) {
     memset(s->p, 0, 6 * (size_t)model->part_count * sizeof *s->p);
     memset(s->p_q, 0, (size_t)model->size * sizeof *s->p_q);
 }
 
 /* Columns of W: accelerations of all ties by unit forces on each. */
-static void fill_answers(const bough_model *model, const bo_tree_work *work, const tie_system *s) {
+static void fill_answers(const bough_tree_model *model, const bo_tree_work *work, const tie_system *s) {
     const int32_t n = 6 * model->def.tie_count;
     for (int32_t c = 0; c < n; c++) {
         double unit[6] = {0};
@@ -419,7 +419,7 @@ static void fill_answers(const bough_model *model, const bo_tree_work *work, con
     }
 }
 
-static void find_accelerations(const bough_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
+static void find_accelerations(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
                                size_t stride, double *a0) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         double first[6], second[6];
@@ -430,7 +430,7 @@ static void find_accelerations(const bough_model *model, const bo_tree_work *wor
     }
 }
 
-static bool solve(const bough_model *model, bo_tree_work *work, const tie_system *s) {
+static bool solve(const bough_tree_model *model, bo_tree_work *work, const tie_system *s) {
     const int32_t n = 6 * model->def.tie_count;
     for (int32_t i = 0; i < n; i++) {
         const double *W = s->W + (size_t)i * (size_t)n, S = sqrt(work->pulls[i / 6].H[i % 6 / 3]);
@@ -453,7 +453,7 @@ static bool solve(const bough_model *model, bo_tree_work *work, const tie_system
 }
 
 /* Accelerations of coordinates and frames with what the ties pull. */
-static void apply(const bough_model *model, bo_tree_work *work, const tie_system *s, double *a) {
+static void apply(const bough_tree_model *model, bo_tree_work *work, const tie_system *s, double *a) {
     clear_forces(model, s);
     memset(s->a, 0, (size_t)model->size * sizeof *s->a);
     for (int32_t i = 0; i < model->def.tie_count; i++)
@@ -470,7 +470,7 @@ static void apply(const bough_model *model, bo_tree_work *work, const tie_system
     }
 }
 
-bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_pull_ties(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                        double *a) {
     (void)ctx;
     bool slack = true;
@@ -496,7 +496,8 @@ bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_wor
 /* Pulls trees that fly with the force of the ties, by Newmark's rule for velocities, at the place of the second end at
  * the start and (about) at the end of the step. Both ends are pulled at that place, so that together they keep
  * momenta. */
-void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots) {
+void bo_tree_fly_ties(const bough_tree_model *model, const bo_tree_work *work, double dt, double gamma,
+                      bough_tree_root *roots) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         const bo_tree_pull *pull = &work->pulls[i];
         const bo_vec3 x = bo_load3(pull->x), later = bo_mul_add(x, dt, bo_load3(pull->dx));
@@ -509,7 +510,7 @@ void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double
             if (flight < 0)
                 continue;
             const double sign = end ? 1 : -1;
-            bough_root *root = &roots[flight];
+            bough_tree_root *root = &roots[flight];
             bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), sign, bo_add(first, last)));
             bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), sign, turn));
         }
@@ -518,8 +519,8 @@ void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double
 
 /* ---- at rest ---- */
 
-void bo_tree_load_ties(const bough_model *model, const bough_state *state) {
-    bo_tree_work *w = state->work;
+void bo_tree_load_ties(const bough_tree_model *model, const bough_tree_state *state) {
+    bo_tree_work *w = bo_tree_work_of(state);
     if (model->def.tie_count == 0)
         return;
     if (!w->loaded) {
@@ -539,18 +540,18 @@ void bo_tree_load_ties(const bough_model *model, const bough_state *state) {
     }
 }
 
-void bo_tree_tie_stretch(const bough_model *model, const bough_state *state, int32_t tie, double e[6]) {
+void bo_tree_tie_stretch(const bough_tree_model *model, const bough_tree_state *state, int32_t tie, double e[6]) {
     double v[6], x[3], dx[3];
-    stretch(model, state->work, &model->ties[tie], e, v, x, dx);
+    stretch(model, bo_tree_work_of(state), &model->ties[tie], e, v, x, dx);
 }
 
-double bo_tree_tie_energy(const bough_model *model, const bough_state *state) {
+double bo_tree_tie_energy(const bough_tree_model *model, const bough_tree_state *state) {
     double sum = 0;
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         double e[6], v[6], x[3], dx[3];
         if (model->ties[i].broken)
             continue;
-        stretch(model, state->work, &model->ties[i], e, v, x, dx);
+        stretch(model, bo_tree_work_of(state), &model->ties[i], e, v, x, dx);
         for (int d = 0; d < 6; d++)
             sum += 0.5 * state->tie_strength[i] * model->ties[i].stiffness[d / 3] * e[d] * e[d];
     }

@@ -212,7 +212,7 @@ void bo_track_at(const bo_spline *spline, double t, bo_track_pose *pose) {
                                         bo_scale(2 * bo_quat_dot(Q, rate) / N, pose->angular_velocity));
 }
 
-bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_make_tracks(bough_context *ctx, bough_tree_model *model) {
     model->tracks = BO_NEW_ZEROS(ctx, bo_spline *, model->def.part_count);
     if (!model->tracks)
         return BOUGH_ERROR_MEMORY;
@@ -229,7 +229,7 @@ bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
-void bo_tree_lay_tracks(bough_model *model) {
+void bo_tree_lay_tracks(bough_tree_model *model) {
     for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const int32_t user = model->parts[i].user;
         if (model->parts[i].free || model->def.parts[user].track.count == 0)
@@ -239,7 +239,7 @@ void bo_tree_lay_tracks(bough_model *model) {
     }
 }
 
-void bo_tree_free_tracks(bough_context *ctx, bough_model *model) {
+void bo_tree_free_tracks(bough_context *ctx, bough_tree_model *model) {
     for (int32_t user = 0; user < model->def.part_count && model->tracks; user++)
         bo_track_free(ctx, model->tracks[user]);
     bo_free(ctx, model->tracks);

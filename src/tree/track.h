@@ -27,9 +27,9 @@ void bo_track_free(bough_context *ctx, bo_spline *spline);
 void bo_track_at(const bo_spline *spline, double t, bo_track_pose *pose);
 
 /* The splines of all parts of a model that have tracks. */
-bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model);
+bough_status bo_tree_make_tracks(bough_context *ctx, bough_tree_model *model);
 /* They lead the roots that are held, as these are laid out now. */
-void bo_tree_lay_tracks(bough_model *model);
-void bo_tree_free_tracks(bough_context *ctx, bough_model *model);
+void bo_tree_lay_tracks(bough_tree_model *model);
+void bo_tree_free_tracks(bough_context *ctx, bough_tree_model *model);
 
 #endif

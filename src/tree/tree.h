@@ -147,8 +147,8 @@ typedef struct bo_tree_chunk {
 } bo_tree_chunk;
 enum { BO_TREE_CHUNKS = 32 };
 
-struct bough_model {
-    bough_model_def def; /* with copies of the parts, their names and tracks */
+struct bough_tree_model {
+    bough_tree_model_def def; /* with copies of the parts, their names and tracks */
     bool owns_components;
     int32_t component_count, size;
     int32_t part_count; /* of those that are there; def.part_count: of all */
@@ -254,7 +254,7 @@ typedef struct bo_tie_motion {
 typedef struct bo_tree_integrator bo_tree_integrator;
 
 typedef struct bo_tree_work {
-    bough_model *own; /* the model as the state has changed it; NULL: it has not */
+    bough_tree_model *own; /* the model as the state has changed it; NULL: it has not */
     bo_tree_faces *faces;
     bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
     bo_tree_frames *frames;
@@ -282,7 +282,7 @@ typedef struct bo_tree_work {
     double *rest;                     /* r: zeros */
     double *mid_q, *mid_v;            /* where the step in progress takes inertia and forces, if not at its start */
     double *next_q, *next_v, *next_a; /* of the step in progress */
-    bough_root *next_roots;
+    bough_tree_root *next_roots;
     double next_time;
     bool frames_stale;     /* the frames are not those of next_q, next_v, next_roots, next_time */
     const double *gravity; /* the state's */
@@ -293,8 +293,24 @@ typedef struct bo_tree_work {
     double *numbers; /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
-    bough_log *log;                 /* that records the state; NULL: none */
+    bough_tree_log *log;            /* that records the state; NULL: none */
 } bo_tree_work;
+
+/* A state as the library makes it. Copies share work and ledger. */
+typedef struct bo_tree_state {
+    bough_tree_state seen; /* first: what the user sees */
+    bo_tree_work *work;
+    struct bo_tree_ledger *ledger;
+} bo_tree_state;
+static inline bo_tree_state *bo_tree_inside(const bough_tree_state *state) {
+    return (bo_tree_state *)(uintptr_t)state;
+}
+static inline bo_tree_work *bo_tree_work_of(const bough_tree_state *state) {
+    return bo_tree_inside(state)->work;
+}
+static inline struct bo_tree_ledger *bo_tree_ledger_of(const bough_tree_state *state) {
+    return bo_tree_inside(state)->ledger;
+}
 
 /* The way in which frames are moved and accelerations solved for: an argument of all functions that do so. Zero bytes:
  * all parts, with weight and loads, roots with tracks as these lead them at time 0. */
@@ -325,8 +341,8 @@ typedef struct bo_tree_scheme {
 
 /* layout.c: order of the parts, blocks, slots, levels, faces as the def's parts have it. The tables of its components
  * and the places of coordinates are made, or are those of the model `base` that it is a changed form of. */
-bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough_model *base);
-void bo_tree_free_layout(bough_context *ctx, bough_model *model);
+bough_status bo_tree_lay_out(bough_context *ctx, bough_tree_model *model, const bough_tree_model *base);
+void bo_tree_free_layout(bough_context *ctx, bough_tree_model *model);
 
 /* elastic.c */
 
@@ -339,23 +355,23 @@ void bo_tangent_evaluate(int32_t r, const double *table, const double *q, double
 size_t bo_tangent_scratch(int32_t r);
 
 /* faces.c: where the interfaces are and how they move; false when one is crushed to a line. */
-bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_move_faces(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                         const double *q, const double *v);
 /* gain of part i's faces from its accelerations */
-void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const double *a);
+void bo_tree_gain(const bough_tree_model *model, bo_tree_work *work, int32_t i, const double *a);
 
 /* kinematics.c: faces, then frames and velocities of all parts from q and v. */
-bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_move(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                   const double *q, const double *v);
 /* Accelerations of the frames of one level from those of their parents and the gain of the faces. */
-void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work,
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work,
                                const bo_tree_mode *mode, int32_t level);
 
 /* parts.c: what parts are by themselves. */
 
 typedef struct bo_tree_pass {
-    const bough_model *model;
-    const bough_state *state; /* stiffness, damping; q, v and a at the start of the step */
+    const bough_tree_model *model;
+    const bough_tree_state *state; /* stiffness, damping; q, v and a at the start of the step */
     bo_tree_work *work;
     bo_tree_mode mode;
     const double *q, *v;  /* where inertia is taken */
@@ -372,16 +388,16 @@ typedef struct bo_tree_pass {
 /* Fills p_q, Mrq, inertias and L of all parts. */
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass);
 /* Factors L, and with the exact coupling eliminates the coordinates: I and p become those of the frame alone. */
-bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block);
+bool bo_tree_eliminate(const bough_tree_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block);
 /* Forces on the coordinates for a bo_tree_prepare() that evaluates none: p = -scale f. */
-void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double scale, const double *f);
+void bo_tree_set_forces(const bough_tree_model *model, bo_tree_work *work, double scale, const double *f);
 /* Accelerations of coordinates from those of frames, after elimination. */
-void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
+void bo_tree_substitute(const bough_tree_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
                         double *a);
 
 /* The same without solving: what parts are by themselves at q, v, where the frames are. */
-void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_mode *mode,
-                   const double *q, const double *v);
+void bo_tree_weigh(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
+                   const bo_tree_mode *mode, const double *q, const double *v);
 
 /* The bare kernels of a step for all parts, on the data of the state and nothing else: for benchmarks. They overwrite
  * what a step computes anew. */
@@ -393,116 +409,119 @@ typedef enum bo_tree_kernel {
     BO_KERNEL_COUNT
 } bo_tree_kernel;
 /* Once before: data in the order in which kernels want them. False when the state cannot be stepped. */
-bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state);
-void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel);
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
+void bo_tree_run_kernel(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                        bo_tree_kernel kernel);
 
 /* joints.c */
 
 /* List of the joints of a model whose parts are laid out. */
-bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model);
+bough_status bo_tree_list_joints(bough_context *ctx, bough_tree_model *model);
 /* The joint of a part (outside number) at rest at the angle of its def; nothing where it has none. */
-void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user);
+void bo_tree_start_joint(const bough_tree_model *model, bough_tree_state *state, int32_t user);
 /* Frames of the parts of a level that hang by joints: from those of their interfaces. */
-void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_turn_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                          const double *q, const double *v);
 /* H and p of the joints, as bo_tree_prepare() has those of the parts. */
 void bo_tree_prepare_joints(const bo_tree_pass *pass);
 /* I and p of the parts of a level become those that their interfaces feel: the joints give way. False: no inertia. */
-bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level);
+bool bo_tree_release_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level);
 /* Accelerations of their coordinates, and of the frames with them. */
-void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_swing_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                           double *a);
 /* The same of accelerations that are given. */
-void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+void bo_tree_drive_joints(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                           const double *a);
 /* Torque on joint j by p on the frame of its part: T^T p */
-void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
+void bo_tree_joint_torque(const bough_tree_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
 /* Rotation vectors of balls beyond pi become those of the same rotation below, and their mean accelerations (may be
  * NULL) the last ones. False: there were none. */
-bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a, double *mean_a);
+bool bo_tree_wrap_balls(const bough_tree_model *model, double *q, double *v, double *a, double *mean_a);
 
 /* ties.c */
 
 enum { BO_MOST_TIES = 512 }; /* of a model: a step solves for all of them together */
-bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, int32_t index);
+bough_status bo_tree_check_tie(bough_context *ctx, const bough_tree_model_def *def, int32_t index);
 /* Which faces ties need; before these are counted. */
-void bo_tree_mark_tied(const bough_model *model, bool *tied);
+void bo_tree_mark_tied(const bough_tree_model *model, bool *tied);
 /* Their ends, of a model that is laid out: from the model `base`, or NULL, from rest. */
-bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bough_model *base);
+bough_status bo_tree_list_ties(bough_context *ctx, bough_tree_model *model, const bough_tree_model *base);
 /* H and p, as bo_tree_prepare() has them of parts; where the frames are. */
 void bo_tree_prepare_ties(const bo_tree_pass *pass);
 /* Adds the answers to the pull of the ties to accelerations that were solved for without them. False: singular. */
-bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_pull_ties(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                        double *a);
 /* By how much the last pass changed their accelerations. */
-double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work);
+double bo_tree_tie_correction(const bough_tree_model *model, const bo_tree_work *work);
 /* Adds what the ties do in a step to the momenta of roots that fly. */
-void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots);
+void bo_tree_fly_ties(const bough_tree_model *model, const bo_tree_work *work, double dt, double gamma,
+                      bough_tree_root *roots);
 /* Adds what the ties pull with at rest to the loads; where the frames are. */
-void bo_tree_load_ties(const bough_model *model, const bough_state *state);
+void bo_tree_load_ties(const bough_tree_model *model, const bough_tree_state *state);
 /* Distance and turn of the second end from the first: world axes, where the frames are. */
-void bo_tree_tie_stretch(const bough_model *model, const bough_state *state, int32_t tie, double e[6]);
-double bo_tree_tie_energy(const bough_model *model, const bough_state *state);
+void bo_tree_tie_stretch(const bough_tree_model *model, const bough_tree_state *state, int32_t tie, double e[6]);
+double bo_tree_tie_energy(const bough_tree_model *model, const bough_tree_state *state);
 /* Numbers of work->tie_system. */
-size_t bo_tree_tie_system_size(const bough_model *model);
+size_t bo_tree_tie_system_size(const bough_tree_model *model);
 
 /* respond.c: how accelerations answer to further forces, after bo_tree_solve(). p: 6 of each part, on its frame; p_q:
  * on coordinates; both as bias forces, on the parts `tied` only, and overwritten. Adds to A (6 of each part) and a, for
  * these parts or for all. */
-void bo_tree_respond(const bough_model *model, const bo_tree_work *work, double *p, double *p_q, bool all, double *A,
-                     double *a);
+void bo_tree_respond(const bough_tree_model *model, const bo_tree_work *work, double *p, double *p_q, bool all,
+                     double *A, double *a);
 /* Numbers of work->answers: p, p_q, A, a. */
-size_t bo_tree_answers_size(const bough_model *model);
+size_t bo_tree_answers_size(const bough_tree_model *model);
 
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
-bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+bool bo_tree_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                    double *a);
 
 /* balance.c: the forces y on the coordinates that accelerations a ask for, less the loads; after bo_tree_weigh(), whose
  * p they overwrite. For roots that do not fly. */
-void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+void bo_tree_balance(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                      const double *a, double *y);
 
 /* energy.c: kinetic energy, elastic energy and that of weight under `gravity` of each part (3 each, by inside numbers),
  * at q, v, where the frames are. False: one is turned inside out. */
-bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double gravity[3],
-                     const double *q, const double *v, double *energies);
+bool bo_tree_measure(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                     const double gravity[3], const double *q, const double *v, double *energies);
 
 /* step.c */
 
-/* bough_state_update() of a state that goes on as it is. */
-bough_status bo_tree_update(bough_context *ctx, const bough_model *model, bough_state *state);
+/* bough_tree_state_update() of a state that goes on as it is. */
+bough_status bo_tree_update(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
 
-/* As bough_step(), but refused when a part bends far (docs/theory/tree.md, "Integration"). */
-bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+/* As bough_tree_step(), but refused when a part bends far (docs/theory/tree.md, "Integration"). */
+bough_status bo_tree_step_gently(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt);
 /* The frames are those of the state, as the last step left it. */
-bool bo_tree_is_here(bough_context *ctx /* may be NULL */, const bough_model *model, const bough_state *state);
+bool bo_tree_is_here(bough_context *ctx /* may be NULL */, const bough_tree_model *model,
+                     const bough_tree_state *state);
 bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where frames_stale says that something else was
  * done with them. */
-bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
+bough_status bo_tree_come_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
 /* Publishes the frames of the work as the state's frames. */
-void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state);
+void bo_tree_publish_frames(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
 /* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
+void bo_tree_take_loads(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
  * elastic forces and damping; weightless: without gravity, too. */
-bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, bool weightless,
-                                   const double *q, const double *v, const double *force, double *a);
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                   bool weightless, const double *q, const double *v, const double *force, double *a);
 
 /* model.c */
-bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index);
-bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *work);
+bough_status bo_tree_check_part(bough_context *ctx, const bough_tree_model_def *def, int32_t index);
+bough_status bo_tree_make_work(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
 
 /* forces.c: there is a part of that number (outside), and it is not absent now. */
-bough_status bo_tree_check_present(bough_context *ctx, const bough_model *model, int32_t part);
+bough_status bo_tree_check_present(bough_context *ctx, const bough_tree_model *model, int32_t part);
 
 /* change.c: the model as the state has it now. */
-static inline const bough_model *bo_tree_now(const bough_model *model, const bough_state *state) {
-    return state->work->own ? state->work->own : model;
+static inline const bough_tree_model *bo_tree_now(const bough_tree_model *model, const bough_tree_state *state) {
+    return bo_tree_work_of(state)->own ? bo_tree_work_of(state)->own : model;
 }
-void bo_tree_free_own(bough_context *ctx, bough_model *own);
+void bo_tree_free_own(bough_context *ctx, bough_tree_model *own);
 
 /* Motion of a part's frame, in its axes: velocity, angular velocity. */
 static inline void bo_tree_velocity(const bo_tree_work *work, const bo_tree_part *part, double V[6]) {
@@ -513,8 +532,8 @@ static inline void bo_tree_velocity(const bo_tree_work *work, const bo_tree_part
     }
 }
 /* Entry (d, l) of the coupling of a part's frame and coordinates. */
-static inline double bo_tree_Mrq(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int d,
-                                 int32_t l) {
+static inline double bo_tree_Mrq(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                                 int d, int32_t l) {
     const bo_tree_block *b = &model->blocks[part->block];
     return work->Mrq[6 * b->vectors + (int64_t)(d * b->n + l) * b->lanes + part->lane];
 }
@@ -524,37 +543,39 @@ static inline void bo_tree_first_moment(const bo_tree_inertias *s, int32_t lane,
     mc[0] = BO_LANE_CONST(C[5], lane), mc[1] = BO_LANE_CONST(C[6], lane), mc[2] = BO_LANE_CONST(C[1], lane);
 }
 /* flight.c: I V + Mrq v of a part by itself, after bo_tree_weigh(). */
-void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
-                      double h[6]);
+void bo_tree_momentum(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part,
+                      const double *v, double h[6]);
 
 /* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
-bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
-void bo_tree_free_surface(bough_context *ctx, bough_model *model);
-float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
+bough_status bo_tree_make_surface(bough_context *ctx, bough_tree_model *model);
+void bo_tree_free_surface(bough_context *ctx, bough_tree_model *model);
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_tree_model *model);
 
 /* wind.c: samples of all components; to be freed also when it fails. */
-bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model);
-void bo_tree_free_wind(bough_context *ctx, bough_model *model);
+bough_status bo_tree_make_wind(bough_context *ctx, bough_tree_model *model);
+void bo_tree_free_wind(bough_context *ctx, bough_tree_model *model);
 /* Adds the drag of the air past the wind samples, at the state's time, frames, q and v, to the generalised
  * forces and to the wrenches (own axes, about the origin) of all parts. Nothing when the mean wind is zero. */
-void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
+void bo_tree_blow(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state, double *load,
+                  double *wrench);
 
 /* snapshot.c: two models with the same hash have the same parts in the same places. Of a model that is laid out. */
-uint64_t bo_tree_shape(const bough_model *model);
+uint64_t bo_tree_shape(const bough_tree_model *model);
 
 /* flight.c */
 
 /* Sets the motion of the frames of roots: of those that fly from `roots`, of those that are led from their tracks at
  * time t (still: as if these stood still there). */
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t, bool still);
+void bo_tree_place_roots(const bough_tree_model *model, bo_tree_work *work, const bough_tree_root *roots, double t,
+                         bool still);
 /* One step of the roots with the accelerations that were solved for (less gravity); frames: at its start. */
-void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
-                 const bough_root *from, bough_root *to);
+void bo_tree_fly(const bough_tree_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
+                 double gamma, const bough_tree_root *from, bough_tree_root *to);
 /* Momenta of each root's tree from its velocities; after bo_tree_move() at q, v. */
-void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_state *state);
+void bo_tree_set_momenta(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state);
 /* Velocities of each root from its tree's momenta, the rest of the motion as it is; after bo_tree_move(). False when
  * an inertia is singular. */
-bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
-                             const double *v, bough_root *roots);
+bool bo_tree_project_momenta(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                             const double *q, const double *v, bough_tree_root *roots);
 
 #endif

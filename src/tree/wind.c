@@ -68,7 +68,7 @@ static bough_status make_table(bough_context *ctx, const bough_component *c, sam
     return BOUGH_OK;
 }
 
-bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model) {
+bough_status bo_tree_make_wind(bough_context *ctx, bough_tree_model *model) {
     model->wind = BO_NEW(ctx, struct bo_tree_wind);
     if (!model->wind)
         return BOUGH_ERROR_MEMORY;
@@ -80,7 +80,7 @@ bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
-void bo_tree_free_wind(bough_context *ctx, bough_model *model) {
+void bo_tree_free_wind(bough_context *ctx, bough_tree_model *model) {
     if (!model->wind)
         return;
     for (int32_t i = 0; i < model->component_count && model->wind->tables; i++) {
@@ -100,8 +100,8 @@ typedef struct {
 } wave;
 
 typedef struct {
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     double *load, *wrench;
     double mean[3];
     int32_t wave_count;
@@ -390,7 +390,7 @@ static void blow_parts(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load,
+void bo_tree_blow(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state, double *load,
                   double *wrench) {
     const bough_wind *wind = &state->wind;
     if (wind->velocity[0] == 0 && wind->velocity[1] == 0 && wind->velocity[2] == 0)

@@ -48,7 +48,7 @@ static void help_is_there(void **state) {
     static const char *const commands[] = {"demo",    "example", "mesh",  "modes",     "static",
                                            "run",     "picture", "movie", "materials", "integrators",
                                            "damping", "plot",    "bench", "doctor",    "compare-integrators",
-                                           "cook",    "info"};
+                                           "cook",    "info",    "fit"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");

@@ -13,8 +13,8 @@ typedef struct {
 
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     test_random random;
     int32_t flying[MOST_FLYING + 1], flying_count; /* in the order in which they were cut off */
     tally tally;
@@ -29,22 +29,22 @@ static double distance3(const double a[3], const double b[3]) {
     return length3(d);
 }
 
-static bough_energies measure(const saw *s) {
-    bough_energies e;
-    check_ok(s->ctx, bough_state_energies(s->ctx, s->model, s->state, &e));
+static bough_tree_energies measure(const saw *s) {
+    bough_tree_energies e;
+    check_ok(s->ctx, bough_tree_state_energies(s->ctx, s->model, s->state, &e));
     return e;
 }
 
 static void change(const saw *s, bough_change_kind kind, int32_t part) {
     const bough_change one = {.kind = kind, .part = part};
-    check_ok(s->ctx, bough_state_change(s->ctx, s->model, s->state, 1, &one));
+    check_ok(s->ctx, bough_tree_state_change(s->ctx, s->model, s->state, 1, &one));
 }
 
 /* Sums over all parts; what holds the trunk does no more in an instant than in any other. */
 static void cut(saw *s, int32_t part) {
-    const bough_energies before = measure(s);
+    const bough_tree_energies before = measure(s);
     change(s, BOUGH_CHANGE_DETACH, part);
-    const bough_energies after = measure(s);
+    const bough_tree_energies after = measure(s);
     tally *t = &s->tally;
     t->momentum = fmax(t->momentum, distance3(after.momentum, before.momentum) / length3(before.momentum));
     t->angular_momentum = fmax(t->angular_momentum, distance3(after.angular_momentum, before.angular_momentum) /
@@ -64,7 +64,7 @@ static void put_back_the_oldest(saw *s) {
 
 /* Picks a part of any class except the trunk. */
 static int32_t any_branch_or_leaf(saw *s) {
-    const bough_model_def *def = bough_model_describe(s->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(s->model);
     const int32_t component = (int32_t)test_uniform(&s->random, 1, def->component_count);
     int32_t i = (int32_t)test_uniform(&s->random, 0, def->part_count);
     while (def->parts[i].component != component)
@@ -74,7 +74,7 @@ static int32_t any_branch_or_leaf(saw *s) {
 
 static void change_something(saw *s) {
     const int32_t part = any_branch_or_leaf(s);
-    const bough_part_def *now = &bough_state_parts(s->model, s->state)[part];
+    const bough_part_def *now = &bough_tree_state_parts(s->model, s->state)[part];
     const double choice = test_uniform(&s->random, 0, 1);
     if (s->flying_count == MOST_FLYING || (s->flying_count > 0 && choice < 0.3)) {
         put_back_the_oldest(s);
@@ -98,21 +98,21 @@ static uint64_t hash_numbers(uint64_t hash, const double *x, int64_t count) {
 }
 
 static void look(saw *s) {
-    const int32_t size = bough_model_size(s->model), parts = bough_model_part_count(s->model);
+    const int32_t size = bough_tree_model_size(s->model), parts = bough_tree_model_part_count(s->model);
     uint64_t hash = hash_numbers(s->tally.hash, s->state->q, size);
     hash = hash_numbers(hash, s->state->v, size);
     s->tally.hash = hash_numbers(hash, s->state->frames[0].pose.position, parts * (int64_t)(sizeof(bough_frame) / 8));
 }
 
 /* Changes, with steps between them. */
-static tally saw_through(bough_context *ctx, const bough_model *model, bough_state *state, int changes,
+static tally saw_through(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, int changes,
                          const test_memory *memory) {
     saw s = {.ctx = ctx, .model = model, .state = state, .random = {11}};
     long most_blocks = 0;
     for (int i = 0; i < changes; i++) {
         change_something(&s);
         for (int k = 0; k < STEPS_BETWEEN; k++)
-            check_ok(ctx, bough_advance(ctx, model, state, 1.0 / 240, NULL));
+            check_ok(ctx, bough_tree_advance(ctx, model, state, 1.0 / 240, NULL));
         look(&s);
         /* a changed state has a model of its own, with as many blocks whatever it is like */
         most_blocks = i < 20 && memory->live > most_blocks ? memory->live : most_blocks;
@@ -127,23 +127,23 @@ static void the_oak_survives_the_saw(void **unused) {
     const char *path = make_example("oak", test_long() ? NULL : "80");
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, bough_scene_load(ctx, path, &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     test_memory memory = {.fail_at = -1};
     bough_context *counting = test_counting_context(&memory);
     const long live = memory.live;
-    bough_state *state;
-    check_ok(counting, bough_state_create(counting, model, &state));
-    check_ok(counting, bough_state_settle(counting, model, state, NULL, NULL));
+    bough_tree_state *state;
+    check_ok(counting, bough_tree_state_create(counting, model, &state));
+    check_ok(counting, bough_tree_state_settle(counting, model, state, NULL, NULL));
     check(state->coupling == BOUGH_COUPLING_L3);
     for (int i = 0; i < 120; i++) /* in motion */
-        check_ok(counting, bough_advance(counting, model, state, 1.0 / 240, NULL));
-    const size_t size = bough_state_snapshot_size(model, state);
+        check_ok(counting, bough_tree_advance(counting, model, state, 1.0 / 240, NULL));
+    const size_t size = bough_tree_state_snapshot_size(model, state);
     void *first = malloc(size);
-    bough_state_save(model, state, first);
+    bough_tree_state_save(model, state, first);
     const tally one = saw_through(counting, model, state, changes, &memory);
-    check_ok(counting, bough_state_restore(counting, model, state, first, size));
+    check_ok(counting, bough_tree_state_restore(counting, model, state, first, size));
     const tally two = saw_through(counting, model, state, changes, &memory);
     print_message("%d cuts, %d locks, %d unlocked, %d put back; a cut changes momentum by %.1e, angular momentum by "
                   "%.1e, energies by %.1e of it\n",
@@ -154,11 +154,11 @@ static void the_oak_survives_the_saw(void **unused) {
     check_below(one.energy, 1e-12);
     check(one.hash == two.hash && one.cuts == two.cuts);
     free(first);
-    bough_state_destroy(counting, state);
+    bough_tree_state_destroy(counting, state);
     check_int(memory.live, live);
     bough_context_destroy(counting);
     check_int(memory.live, 0);
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

@@ -13,12 +13,12 @@ static int prepare(void **state) {
 }
 
 /* Every vertex of every part in the first frame, which is the settled state, and in the second, eight steps later. */
-static void check_frame(bough_context *ctx, const glb_file *file, const bough_model *model, const bough_state *s,
-                        double time) {
+static void check_frame(bough_context *ctx, const glb_file *file, const bough_tree_model *model,
+                        const bough_tree_state *s, double time) {
     static float positions[3 * 1501];
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     for (int32_t p = 0; p < def->part_count; p += 3) {
-        check_ok(ctx, bough_state_positions(ctx, model, s, p, positions));
+        check_ok(ctx, bough_tree_state_positions(ctx, model, s, p, positions));
         for (int32_t v = 0; v < def->components[def->parts[p].component]->surface.vertex_count; v += 101) {
             const float *x = positions + 3 * v;
             bo_vec3 y = shown(file, (size_t)p + 1, (size_t)v, time);
@@ -35,19 +35,19 @@ static void the_animation_is_the_motion_of_the_engine(void **state) {
     check_accessors(&file);
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
-    bough_state *s;
+    bough_tree_model *model;
+    bough_tree_state *s;
     check_ok(ctx, bough_scene_load(ctx, work("demo/oak/scene.json"), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &s));
-    check_ok(ctx, bough_state_settle(ctx, model, s, NULL, NULL));
-    check_int(json_array_size(json_object_get(file.json, "nodes")), 1 + bough_model_part_count(model));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &s));
+    check_ok(ctx, bough_tree_state_settle(ctx, model, s, NULL, NULL));
+    check_int(json_array_size(json_object_get(file.json, "nodes")), 1 + bough_tree_model_part_count(model));
     check_frame(ctx, &file, model, s, 0);
     for (int i = 0; i < 8; i++)
-        check_ok(ctx, bough_step(ctx, model, s, 1.0 / 240));
+        check_ok(ctx, bough_tree_step(ctx, model, s, 1.0 / 240));
     check_frame(ctx, &file, model, s, 1.0 / 30);
-    bough_state_destroy(ctx, s);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, s);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
     close_glb(&file);

@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 13);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 18);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 13);
+    check_int(json_array_size(json_object_get(list, "examples")), 18);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -521,18 +521,18 @@ static void the_oak_stands(void **state) {
     (void)state;
     check_run(0, "example", "oak", "-o", "standing", "--leaves", "50");
     bough_scene *scene;
-    bough_model *model;
-    bough_state *s;
+    bough_tree_model *model;
+    bough_tree_state *s;
     check_ok(ctx, bough_scene_load(ctx, work("standing/scene.json"), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &s));
-    check_ok(ctx, bough_state_settle(ctx, model, s, NULL, NULL));
-    const bough_model_def *def = bough_model_describe(model);
+    check_ok(ctx, bough_tree_state_create(ctx, model, &s));
+    check_ok(ctx, bough_tree_state_settle(ctx, model, s, NULL, NULL));
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     double top = 0, reach = 0, lowest = INFINITY;
     static float positions[3 * 1501];
     for (int32_t p = 0; p < def->part_count; p++) {
         int32_t vertices = def->components[def->parts[p].component]->surface.vertex_count;
-        check_ok(ctx, bough_state_positions(ctx, model, s, p, positions));
+        check_ok(ctx, bough_tree_state_positions(ctx, model, s, p, positions));
         for (int32_t v = 0; v < vertices; v++) {
             const float *x = positions + 3 * v;
             top = fmax(top, (double)x[2]), reach = fmax(reach, hypot((double)x[0], (double)x[1]));
@@ -542,8 +542,8 @@ static void the_oak_stands(void **state) {
     check(top > 7.5 && top < 12);
     check(reach > 3 && reach < 7);
     check(lowest > 1); /* nothing but the trunk touches the ground */
-    bough_state_destroy(ctx, s);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, s);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
 }
 
@@ -585,10 +585,47 @@ static void mechanisms_are_those_of_the_repository(void **state) {
     check_mistake(2, "--seed is for the oak", "example", "walker", "--seed", "5");
 }
 
+/* As in the table of the paper that they are from, but for the figure's 75 coordinates: equal limbs have equal numbers. */
+static void robots_settle_and_move(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int bodies, parts, coordinates, motors;
+    } made[] = {{"dancer", 7, 3, 76, 4},
+                {"bartender", 6, 3, 67, 4},
+                {"rapper", 9, 3, 82, 4},
+                {"drummer", 16, 4, 76, 13},
+                {"boxer", 16, 4, 76, 13}};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        json_t *answer;
+        char file[64];
+        check_json(answer, 0, "example", made[i].name, "--json");
+        check_int(number(answer, "bodies"), made[i].bodies);
+        check_int(number(answer, "parts"), made[i].parts);
+        check_int(number(answer, "coordinates"), made[i].coordinates);
+        check_int(number(answer, "motors"), made[i].motors);
+        json_decref(answer);
+        snprintf(file, sizeof file, "%s/scene.json", made[i].name);
+        json_t *scene = load(file);
+        check_int(json_array_size(json_object_get(scene, "motors")), made[i].motors);
+        check_int(plan_coordinates(file, scene, (int32_t)json_object_size(json_object_get(scene, "components"))),
+                  made[i].coordinates);
+        json_decref(scene);
+        check_run(0, "cook", file);
+        check(!strstr(out, "poor"));
+        check_json(answer, 0, "run", file, "--time", "0.025", "--json");
+        check_int(number(answer, "steps"), 50);
+        check(number(answer, "retries") == 0 && number(answer, "settle_residual") < 1e-8);
+        check(number(json_object_get(answer, "joint_gap"), "distance") < 1e-6);
+        json_decref(answer);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_name_they_are_listed),
         cmocka_unit_test(mechanisms_are_those_of_the_repository),
+        cmocka_unit_test(robots_settle_and_move),
         cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
         cmocka_unit_test(more_leaves_share_places_and_are_smaller),
         cmocka_unit_test(the_forest_has_a_hundred_oaks),

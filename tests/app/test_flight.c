@@ -24,8 +24,8 @@ static int finish_all(void **state) {
 typedef struct {
     bough_scene *scene;
     bough_run *run;
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     const double *values;
 } flight;
 
@@ -55,12 +55,12 @@ static double length3(const double *x) {
 /* World positions of a part's surface; their count. */
 static int32_t positions_of(const flight *f, const char *name, const float **positions) {
     static float x[3 * 20000];
-    const bough_model_def *def = bough_model_describe(f->model);
-    const int32_t part = bough_model_find_part(f->model, name);
+    const bough_tree_model_def *def = bough_tree_model_describe(f->model);
+    const int32_t part = bough_tree_model_find_part(f->model, name);
     check(part >= 0);
     const int32_t count = def->components[def->parts[part].component]->surface.vertex_count;
     check(count < 20000);
-    check_ok(ctx, bough_state_positions(ctx, f->model, f->state, part, x));
+    check_ok(ctx, bough_tree_state_positions(ctx, f->model, f->state, part, x));
     *positions = x;
     return count;
 }
@@ -118,7 +118,7 @@ static void letters_start_as_a_rigid_body_that_turns(void **state) {
     (void)state;
     flight f = take_off("letters/scene.json");
     const double w[3] = {0.25, 0, 0.5}, v0[3] = {0, -0.2194, 0}; /* the scene's */
-    const bough_root *root = &f.state->roots[0];
+    const bough_tree_root *root = &f.state->roots[0];
     const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
     double energy = 0;
     for (int d = 0; d < 3; d++) {
@@ -169,8 +169,8 @@ static void letters_keep_their_momenta(void **state) {
 
 /* Largest change of the distance between vertices of a part, of a few pairs. */
 static double stretch(const flight *f, const char *name) {
-    const bough_model_def *def = bough_model_describe(f->model);
-    const int32_t part = bough_model_find_part(f->model, name);
+    const bough_tree_model_def *def = bough_tree_model_describe(f->model);
+    const int32_t part = bough_tree_model_find_part(f->model, name);
     const float *x;
     positions_of(f, name, &x);
     const bough_surface *surface = &def->components[def->parts[part].component]->surface;
@@ -225,7 +225,7 @@ static void films_are_made(void **state) {
 
 /* Half a turn about the hub's upright axis carries one wing into the other, and panels reach as far up as down. */
 static void check_wings_are_alike(const flight *f) {
-    const bough_model_def *def = bough_model_describe(f->model);
+    const bough_tree_model_def *def = bough_tree_model_describe(f->model);
     const double *centre = f->state->roots[0].pose.position;
     int pairs = 0;
     for (int32_t i = 0; i < def->part_count; i++) {
@@ -233,7 +233,7 @@ static void check_wings_are_alike(const flight *f) {
         if (strncmp(def->parts[i].name, "right", 5) != 0)
             continue;
         snprintf(other, sizeof other, "left%s", def->parts[i].name + 5);
-        const int32_t j = bough_model_find_part(f->model, other);
+        const int32_t j = bough_tree_model_find_part(f->model, other);
         check(j >= 0);
         const bough_frame *a = &f->state->frames[i], *b = &f->state->frames[j];
         for (int d = 0; d < 2; d++)
@@ -253,7 +253,7 @@ static void thrusters_turn_the_station(void **state) {
     check_run(0, "example", "station");
     flight f = take_off("station/scene.json");
     const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
-    const bough_frame *right = &f.state->frames[bough_model_find_part(f.model, "right 3")];
+    const bough_frame *right = &f.state->frames[bough_tree_model_find_part(f.model, "right 3")];
     const double arm = hypot(right->pose.position[0] - f.state->roots[0].pose.position[0],
                              right->pose.position[1] - f.state->roots[0].pose.position[1]);
     check_near(length3(P), 0, 1e-12);

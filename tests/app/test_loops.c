@@ -51,8 +51,8 @@ static void loops_are_as_stiff_as_closed_bodies(void **state) {
 
 typedef struct {
     bough_scene *scene;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } made;
 
 static made make(const char *name) {
@@ -63,17 +63,17 @@ static made make(const char *name) {
     snprintf(path, sizeof path, "%s/scene.json", name);
     check_ok(ctx, bough_scene_load(ctx, work(path), &m.scene));
     check_ok(ctx, bough_scene_model(ctx, m.scene, &m.model));
-    check_ok(ctx, bough_state_create(ctx, m.model, &m.state));
-    check_int(number(answer, "parts"), bough_model_part_count(m.model));
-    check_int(number(answer, "coordinates"), bough_model_size(m.model));
+    check_ok(ctx, bough_tree_state_create(ctx, m.model, &m.state));
+    check_int(number(answer, "parts"), bough_tree_model_part_count(m.model));
+    check_int(number(answer, "coordinates"), bough_tree_model_size(m.model));
     check(number(answer, "parts") >= 12 && number(answer, "parts") <= 30);
     json_decref(answer);
     return m;
 }
 
 static void unmake(made *m) {
-    bough_state_destroy(ctx, m->state);
-    bough_model_destroy(ctx, m->model);
+    bough_tree_state_destroy(ctx, m->state);
+    bough_tree_model_destroy(ctx, m->model);
     bough_scene_destroy(ctx, m->scene);
 }
 
@@ -81,19 +81,19 @@ static void unmake(made *m) {
 static void the_ring_stays_where_it_is_and_closed(void **state) {
     (void)state;
     made m = make("ring");
-    bough_energies e;
+    bough_tree_energies e;
     double most = 0, gap[6];
     for (int i = 0; i < 240; i++) {
         const double down[3] = {0, 20, -80}, up[3] = {0, -20, 80}, none[3] = {0};
         if (i < 60) {
-            check_ok(ctx, bough_state_add_wrench(ctx, m.model, m.state, 8, down, none));
-            check_ok(ctx, bough_state_add_wrench(ctx, m.model, m.state, 0, up, none));
+            check_ok(ctx, bough_tree_state_add_wrench(ctx, m.model, m.state, 8, down, none));
+            check_ok(ctx, bough_tree_state_add_wrench(ctx, m.model, m.state, 0, up, none));
         }
-        check_ok(ctx, bough_advance(ctx, m.model, m.state, 1.0 / 120, NULL));
+        check_ok(ctx, bough_tree_advance(ctx, m.model, m.state, 1.0 / 120, NULL));
         bo_tree_tie_stretch(m.model, m.state, 0, gap);
         most = fmax(most, sqrt(gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2]));
     }
-    check_ok(ctx, bough_state_energies(ctx, m.model, m.state, &e));
+    check_ok(ctx, bough_tree_state_energies(ctx, m.model, m.state, &e));
     print_message("gap up to %.1e m, energy %.2g J\n", most, e.elastic + e.kinetic);
     check(e.elastic + e.kinetic > 1);
     check(most > 0 && most < 1e-4);
@@ -103,8 +103,8 @@ static void the_ring_stays_where_it_is_and_closed(void **state) {
 }
 
 static double energy_of(const made *m) {
-    bough_energies e;
-    check_ok(ctx, bough_state_energies(ctx, m->model, m->state, &e));
+    bough_tree_energies e;
+    check_ok(ctx, bough_tree_state_energies(ctx, m->model, m->state, &e));
     return e.elastic + e.kinetic + e.gravity;
 }
 
@@ -112,16 +112,16 @@ static double energy_of(const made *m) {
 static void the_chandelier_swings_and_comes_to_rest(void **state) {
     (void)state;
     made m = make("chandelier");
-    const int32_t hub = bough_model_find_part(m.model, "hub"), lamp = bough_model_find_part(m.model, "lamp1");
-    check_ok(ctx, bough_state_settle(ctx, m.model, m.state, NULL, NULL));
+    const int32_t hub = bough_tree_model_find_part(m.model, "hub"), lamp = bough_tree_model_find_part(m.model, "lamp1");
+    check_ok(ctx, bough_tree_state_settle(ctx, m.model, m.state, NULL, NULL));
     const double rest = energy_of(&m), force[3] = {45, 18, 0}, none[3] = {0};
     double start[3], reach = 0, before = INFINITY, most = 0;
     memcpy(start, m.state->frames[hub].pose.position, sizeof start);
     check(fabs(start[0]) < 1e-6 && fabs(start[1]) < 1e-6 && m.state->frames[lamp].pose.position[2] < start[2]);
     for (int i = 0; i < 120 * 40; i++) {
         if (i < 36)
-            check_ok(ctx, bough_state_add_wrench(ctx, m.model, m.state, hub, force, none));
-        check_ok(ctx, bough_advance(ctx, m.model, m.state, 1.0 / 120, NULL));
+            check_ok(ctx, bough_tree_state_add_wrench(ctx, m.model, m.state, hub, force, none));
+        check_ok(ctx, bough_tree_advance(ctx, m.model, m.state, 1.0 / 120, NULL));
         reach = fmax(reach, fabs(m.state->frames[hub].pose.position[0] - start[0]));
         if (i >= 36 && i % 120 == 0) {
             const double energy = energy_of(&m) - rest;

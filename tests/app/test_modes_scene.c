@@ -74,6 +74,29 @@ static void mechanisms_have_modes(void **state) {
     json_decref(info);
 }
 
+/* A rod that stands upright in a motor, with a weight at its end, against a beam with the weight of both pressing on it:
+ * k = 3 E I / l^3 - 6/5 m g / l - 3/8 rod g / l, against m + 33/140 of the rod. */
+static void multibody_systems_have_modes(void **state) {
+    (void)state;
+    const char *rod = BOUGH_SOURCE_DIR "/examples/one-rod/scene.json";
+    const double EI = 2e11 * M_PI * pow(0.004, 4) / 64, l = 0.7, m = 0.1, own = 0.069, g = 9.81;
+    const double stiff = 3 * EI / (l * l * l), press = 1.2 * m * g / l + 0.375 * own * g / l,
+                 heavy = m + 33. / 140 * own;
+    json_t *modes;
+    check_json(modes, 0, "modes", rod, "-n", "2", "--json");
+    for (size_t k = 0; k < 2; k++) /* in both planes */
+        check_near(item(modes, "frequencies_hz", k) / (sqrt(stiff / heavy) / (2 * M_PI)), 1, 0.02);
+    json_decref(modes);
+    check_json(modes, 0, "modes", rod, "-n", "2", "--settle", "--json", "--picture", "rod.png", "-o", "rod.vtu");
+    for (size_t k = 0; k < 2; k++)
+        check_near(item(modes, "frequencies_hz", k) / (sqrt((stiff - press) / heavy) / (2 * M_PI)), 1, 0.02);
+    check(json_is_true(json_object_get(modes, "settled")));
+    check_is_vtu("rod.vtu");
+    json_decref(modes);
+    check_mistake(2, "--coupling is for scenes of parts", "modes", rod, "--coupling", "L2");
+    check_mistake(1, "the tree engine steps scenes of parts only", "pack", rod);
+}
+
 static void a_scene_of_a_body_has_its_modes(void **state) {
     (void)state;
     json_t *modes;
@@ -87,6 +110,7 @@ int main(void) {
         cmocka_unit_test(a_chain_vibrates_as_the_beam_it_was_cut_from),
         cmocka_unit_test(shapes_are_drawn_and_written),
         cmocka_unit_test(mechanisms_have_modes),
+        cmocka_unit_test(multibody_systems_have_modes),
         cmocka_unit_test(a_scene_of_a_body_has_its_modes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

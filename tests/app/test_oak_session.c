@@ -8,8 +8,8 @@ enum { BRANCHES = 41 };
 
 typedef struct {
     bough_context *ctx;
-    const bough_model *model;
-    bough_state *state;
+    const bough_tree_model *model;
+    bough_tree_state *state;
     test_random random;
     int done, refused, halved;
 } session;
@@ -36,8 +36,8 @@ static int32_t near_branch(session *s, int32_t part) {
 static void change(session *s) {
     static const bough_change_kind kinds[] = {BOUGH_CHANGE_DETACH, BOUGH_CHANGE_ATTACH, BOUGH_CHANGE_REATTACH,
                                               BOUGH_CHANGE_LOCK,   BOUGH_CHANGE_UNLOCK, BOUGH_CHANGE_REATTACH};
-    const int32_t parts = bough_model_part_count(s->model);
-    const bough_part_def *now = bough_state_parts(s->model, s->state);
+    const int32_t parts = bough_tree_model_part_count(s->model);
+    const bough_part_def *now = bough_tree_state_parts(s->model, s->state);
     bough_change c = {.kind = kinds[any(s, 6)], .part = 1 + any(s, any(s, 2) ? BRANCHES : parts - 1)};
     if (c.kind == BOUGH_CHANGE_ATTACH) { /* a leaf to a branch that is near */
         c.part = BRANCHES + any(s, parts - BRANCHES);
@@ -45,11 +45,12 @@ static void change(session *s) {
         c.parent = near_branch(s, c.part);
     }
     for (int32_t i = 0; i < parts && c.kind == BOUGH_CHANGE_REATTACH; i++) /* one that hangs elsewhere */
-        if (now[(c.part + i) % parts].parent != bough_model_describe(s->model)->parts[(c.part + i) % parts].parent) {
+        if (now[(c.part + i) % parts].parent !=
+            bough_tree_model_describe(s->model)->parts[(c.part + i) % parts].parent) {
             c.part = (c.part + i) % parts;
             break;
         }
-    if (bough_state_change(s->ctx, s->model, s->state, 1, &c) == BOUGH_OK)
+    if (bough_tree_state_change(s->ctx, s->model, s->state, 1, &c) == BOUGH_OK)
         s->done++;
     else
         s->refused++;
@@ -59,12 +60,12 @@ static void live(session *s, int changes) {
     const double target[3] = {1, 1, 3};
     while (s->done < changes) {
         change(s);
-        check_ok(s->ctx, bough_state_pull(s->ctx, s->model, s->state, 1 + any(s, 40), 0, target, 1, 0.1));
+        check_ok(s->ctx, bough_tree_state_pull(s->ctx, s->model, s->state, 1 + any(s, 40), 0, target, 1, 0.1));
         int32_t halved;
-        check_ok(s->ctx, bough_advance(s->ctx, s->model, s->state, 1.0 / 240, &halved));
+        check_ok(s->ctx, bough_tree_advance(s->ctx, s->model, s->state, 1.0 / 240, &halved));
         s->halved += halved;
     }
-    for (int32_t k = 0; k < bough_model_size(s->model); k++)
+    for (int32_t k = 0; k < bough_tree_model_size(s->model); k++)
         check(isfinite(s->state->q[k]) && isfinite(s->state->v[k]) && isfinite(s->state->a[k]));
 }
 
@@ -73,36 +74,36 @@ static void changes_of_the_oak_replay_to_the_bit(void **unused) {
     const int changes = test_long() ? 1000 : 40;
     test_memory memory = {.fail_at = -1};
     bough_context *one = test_counting_context(&memory), *two = test_context(2);
-    bough_model *model;
-    bough_state *state, *other;
-    bough_log *log;
+    bough_tree_model *model;
+    bough_tree_state *state, *other;
+    bough_tree_log *log;
     bool same;
     check_run(0, "example", "oak", "-o", "oak", "--leaves", test_long() ? "1394" : "60");
     check_run(0, "pack", "oak/scene.json", "-o", "oak.pack");
-    check_ok(one, bough_model_load(one, work("oak.pack"), &model));
-    check_ok(one, bough_state_create(one, model, &state));
-    check_ok(one, bough_state_settle(one, model, state, NULL, NULL));
+    check_ok(one, bough_tree_model_load(one, work("oak.pack"), &model));
+    check_ok(one, bough_tree_state_create(one, model, &state));
+    check_ok(one, bough_tree_state_settle(one, model, state, NULL, NULL));
     session s = {one, model, state, {3}, 0, 0, 0};
-    check_ok(one, bough_log_start(one, model, state, &log));
+    check_ok(one, bough_tree_log_start(one, model, state, &log));
     live(&s, changes);
-    check_ok(one, bough_log_stop(one, model, log));
-    const bough_log_info info = bough_log_describe(log);
+    check_ok(one, bough_tree_log_stop(one, model, log));
+    const bough_tree_log_info info = bough_tree_log_describe(log);
     printf("%d changes, %d refused, %d steps halved, %lld steps: %.2f MB\n", s.done, s.refused, s.halved,
            (long long)info.steps, 1e-6 * (double)info.size);
-    check_ok(two, bough_state_create(two, model, &other));
-    check_ok(two, bough_log_replay(two, model, other, log, NULL, NULL, &same));
+    check_ok(two, bough_tree_state_create(two, model, &other));
+    check_ok(two, bough_tree_log_replay(two, model, other, log, NULL, NULL, &same));
     check(same);
-    const size_t size = bough_state_snapshot_size(model, state);
+    const size_t size = bough_tree_state_snapshot_size(model, state);
     void *a = malloc(size), *b = malloc(size);
-    check_int(bough_state_snapshot_size(model, other), size);
-    bough_state_save(model, state, a);
-    bough_state_save(model, other, b);
+    check_int(bough_tree_state_snapshot_size(model, other), size);
+    bough_tree_state_save(model, state, a);
+    bough_tree_state_save(model, other, b);
     check(memcmp(a, b, size) == 0);
     free(a), free(b);
-    bough_state_destroy(two, other);
-    bough_log_destroy(one, log);
-    bough_state_destroy(one, state);
-    bough_model_destroy(one, model);
+    bough_tree_state_destroy(two, other);
+    bough_tree_log_destroy(one, log);
+    bough_tree_state_destroy(one, state);
+    bough_tree_model_destroy(one, model);
     bough_context_destroy(one);
     bough_context_destroy(two);
     check_int(memory.live, 0);

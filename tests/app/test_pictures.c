@@ -32,9 +32,9 @@ typedef struct {
     bough_context *ctx;
     bough_scene *scene;
     bough_run *run;
-    const bough_model *model;
-    const bough_state *state;
-    float *surface; /* of bough_state_surface() */
+    const bough_tree_model *model;
+    const bough_tree_state *state;
+    float *surface; /* of bough_tree_state_surface() */
 } stepped;
 
 static stepped step_to(const char *name, double time, const char *continuity) {
@@ -46,8 +46,8 @@ static stepped step_to(const char *name, double time, const char *continuity) {
     if (time > 0)
         check_ok(s.ctx, bough_run_advance(s.ctx, s.run));
     if (bough_run_model(s.run, &s.model, &s.state)) {
-        s.surface = malloc(3 * (size_t)bough_model_vertex_count(s.model) * sizeof *s.surface);
-        check_ok(s.ctx, bough_state_surface(s.ctx, s.model, s.state, s.surface, NULL));
+        s.surface = malloc(3 * (size_t)bough_tree_model_vertex_count(s.model) * sizeof *s.surface);
+        check_ok(s.ctx, bough_tree_state_surface(s.ctx, s.model, s.state, s.surface, NULL));
     }
     return s;
 }
@@ -83,12 +83,13 @@ static int draw_surface(const stepped *s, bool *seen) {
     memcpy(def.target, (double[]){0.5, 0, -0.1}, sizeof def.target);
     for (int c = 0; c < 3; c++)
         def.background_top[c] = def.background_bottom[c] = 1;
-    const int32_t vertices = bough_model_vertex_count(s->model), triangles = bough_model_triangle_count(s->model);
+    const int32_t vertices = bough_tree_model_vertex_count(s->model),
+                  triangles = bough_tree_model_triangle_count(s->model);
     double *x = malloc(3 * (size_t)vertices * sizeof *x);
     int32_t *t = malloc(3 * (size_t)triangles * sizeof *t);
     for (int32_t i = 0; i < 3 * vertices; i++)
         x[i] = (double)s->surface[i];
-    bough_model_triangles(s->model, t);
+    bough_tree_model_triangles(s->model, t);
     bough_surface_style style = bough_default_surface_style();
     memcpy(style.colour, (float[]){0.9f, 0.3f, 0.3f}, sizeof style.colour);
     bough_picture *picture;
@@ -102,7 +103,7 @@ static int draw_surface(const stepped *s, bool *seen) {
     return count;
 }
 
-/* Drawn by the test from bough_state_surface(), with the same camera: the same silhouette. */
+/* Drawn by the test from bough_tree_state_surface(), with the same camera: the same silhouette. */
 static void a_picture_shows_the_surface_at_its_time(void **state) {
     (void)state;
     static bool seen[PIXELS], expected[PIXELS], rest[PIXELS];
@@ -272,11 +273,11 @@ static void interrupted_it_keeps_the_film(void **state) {
 
 /* Key frames of the file against the engine: within 1e-4 of the size. */
 static void check_film(const glb_file *file, const stepped *s, double time) {
-    const bough_model_def *def = bough_model_describe(s->model);
-    const bough_part_def *parts = bough_state_parts(s->model, s->state);
+    const bough_tree_model_def *def = bough_tree_model_describe(s->model);
+    const bough_part_def *parts = bough_tree_state_parts(s->model, s->state);
     for (int32_t p = 0; p < def->part_count; p++) {
         const int32_t count = def->components[def->parts[p].component]->surface.vertex_count;
-        const float *x = s->surface + 3 * (size_t)bough_model_first_vertex(s->model, p);
+        const float *x = s->surface + 3 * (size_t)bough_tree_model_first_vertex(s->model, p);
         check_near(animated(file, (size_t)p + 1, "scale", time, 0, 3), parts[p].absent ? 0 : 1, 1e-9);
         for (int32_t v = 0; v < count && !parts[p].absent; v++, x += 3)
             check_below(bo_norm(bo_sub(shown(file, (size_t)p + 1, (size_t)v, time),
@@ -306,9 +307,9 @@ static void baked_films_have_the_joined_surface(void **state) {
     check_accessors(&file);
     for (int f = 0; f <= 10; f += 5) {
         stepped s = step_to("chain.json", 0.02 * f, "C1");
-        const bough_model_def *def = bough_model_describe(s.model);
+        const bough_tree_model_def *def = bough_tree_model_describe(s.model);
         for (int32_t p = 0; p < def->part_count; p++) {
-            const float *x = s.surface + 3 * (size_t)bough_model_first_vertex(s.model, p);
+            const float *x = s.surface + 3 * (size_t)bough_tree_model_first_vertex(s.model, p);
             const int32_t count = def->components[def->parts[p].component]->surface.vertex_count;
             for (int32_t v = 0; v < count; v++, x += 3)
                 check_below(bo_norm(bo_sub(shown(&file, (size_t)def->parts[p].component + 1, (size_t)v, 0.02 * f),
@@ -333,7 +334,7 @@ static void arrays_have_all_of_a_run(void **state) {
     check(!strcmp(text_at(&names, 0), "a") && !strcmp(text_at(&names, 1), "b"));
     for (size_t f = 0; f <= 10; f++) {
         stepped s = step_to("cut.json", 0.02 * (double)f, "none");
-        const size_t size = (size_t)bough_model_size(s.model), width = (size_t)bough_run_column_count(s.run);
+        const size_t size = (size_t)bough_tree_model_size(s.model), width = (size_t)bough_run_column_count(s.run);
         check_near(number_at(&time, f), 0.02 * (double)f, 1e-12);
         check(q.shape[1] == size && columns.shape[1] == width && origin.shape[1] == 2 && rotation.shape[3] == 3);
         for (size_t i = 0; i < size; i++)
@@ -348,9 +349,9 @@ static void arrays_have_all_of_a_run(void **state) {
                 check(number_at(&origin, (2 * f + p) * 3 + d) == s.state->frames[p].pose.position[d]);
             for (size_t d = 0; d < 9; d++)
                 check(number_at(&rotation, (2 * f + p) * 9 + d) == s.state->frames[p].pose.rotation[d]);
-            check_int(number_at(&present, 2 * f + p), !bough_state_parts(s.model, s.state)[p].absent);
-            check_int(number_at(&first, p), bough_model_offset(s.model, (int32_t)p));
-            check_int(number_at(&of, p), bough_model_describe(s.model)->parts[p].component);
+            check_int(number_at(&present, 2 * f + p), !bough_tree_state_parts(s.model, s.state)[p].absent);
+            check_int(number_at(&first, p), bough_tree_model_offset(s.model, (int32_t)p));
+            check_int(number_at(&of, p), bough_tree_model_describe(s.model)->parts[p].component);
         }
         stop(&s);
     }
@@ -366,8 +367,8 @@ static void surfaces_are_written_frame_by_frame(void **state) {
     stepped s = step_to("chain.json", 0.2, "C0");
     bough_mesh *mesh;
     check_ok(s.ctx, bough_mesh_read(s.ctx, work("surfaces/chain_000002.obj"), NULL, &mesh));
-    check_int(mesh->vertex_count, bough_model_vertex_count(s.model));
-    check_int(mesh->element_count, bough_model_triangle_count(s.model));
+    check_int(mesh->vertex_count, bough_tree_model_vertex_count(s.model));
+    check_int(mesh->element_count, bough_tree_model_triangle_count(s.model));
     for (int32_t i = 0; i < 3 * mesh->vertex_count; i++)
         check_near(mesh->vertices[i], (double)s.surface[i], 3e-8);
     check(bough_mesh_find_set(mesh, BOUGH_SET_ELEMENT, "a") && bough_mesh_find_set(mesh, BOUGH_SET_ELEMENT, "b"));

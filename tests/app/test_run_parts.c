@@ -199,25 +199,25 @@ static void a_scene_is_packed(void **state) {
     check(strncmp(out, "chain.pack: 2 parts of 2 components, 20 coordinates, ", 53) == 0 && exists("chain.pack"));
     check_json(ran, 0, "run", "chain.json", "--json");
     bough_context *ctx = test_context(1);
-    bough_model *model;
-    bough_state *packed;
-    bough_energies energies;
-    check_ok(ctx, bough_model_load(ctx, work("small.pack"), &model));
-    check_ok(ctx, bough_state_create(ctx, model, &packed));
+    bough_tree_model *model;
+    bough_tree_state *packed;
+    bough_tree_energies energies;
+    check_ok(ctx, bough_tree_model_load(ctx, work("small.pack"), &model));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &packed));
     for (int step = 0; step < 20; step++)
-        check_ok(ctx, bough_step(ctx, model, packed, 0.01));
-    check_ok(ctx, bough_state_energies(ctx, model, packed, &energies));
+        check_ok(ctx, bough_tree_step(ctx, model, packed, 0.01));
+    check_ok(ctx, bough_tree_state_energies(ctx, model, packed, &energies));
     check_near(energies.elastic, final(ran, "elastic"), 1e-12 * energies.elastic);
     check_near(energies.kinetic, final(ran, "kinetic"), 1e-9 * energies.kinetic);
-    bough_state_destroy(ctx, packed);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, packed);
+    bough_tree_model_destroy(ctx, model);
     bough_context_destroy(ctx);
     json_decref(ran);
 }
 
 static void mistakes_are_one_sentence(void **state) {
     (void)state;
-    check_mistake(2, "--engine: \"half\" should be full, tree or mechanism", "run", "chain.json", "--engine", "half");
+    check_mistake(2, "--engine: \"half\" should be full, tree, mechanism, multibody or rigid", "run", "chain.json", "--engine", "half");
     check_mistake(2, "--coupling: \"L5\" should be", "run", "chain.json", "--coupling", "L5");
     check_mistake(2, "--passes: \"3\" should be 1 or 2", "run", "chain.json", "--passes", "3");
     check_mistake(2, "\"chain.json\" is the scene", "run", "chain.json", "--inputs", "chain.json");

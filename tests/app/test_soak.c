@@ -70,7 +70,7 @@ static uint64_t add_to_hash(uint64_t hash, const double *x, size_t count) {
 
 /* Hash of the flower's place and motion. */
 static uint64_t hash_of(const shaken *s) {
-    const size_t n = (size_t)bough_model_size(s->model), parts = (size_t)bough_model_part_count(s->model);
+    const size_t n = (size_t)bough_tree_model_size(s->model), parts = (size_t)bough_tree_model_part_count(s->model);
     uint64_t hash = add_to_hash(1, s->state->q, n);
     hash = add_to_hash(hash, s->state->v, n);
     hash = add_to_hash(hash, s->state->a, n);

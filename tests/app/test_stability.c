@@ -12,10 +12,10 @@ static bool all_finite(int32_t count, const double *x) {
 
 /* Elastic, kinetic and of height: against the equilibrium if `rest` is its. */
 static double energy_above(shaken *s, double rest) {
-    const int32_t n = bough_model_size(s->model);
-    bough_energies e;
+    const int32_t n = bough_tree_model_size(s->model);
+    bough_tree_energies e;
     check(all_finite(n, s->state->q) && all_finite(n, s->state->v) && all_finite(n, s->state->a));
-    check_ok(s->ctx, bough_state_energies(s->ctx, s->model, s->state, &e));
+    check_ok(s->ctx, bough_tree_state_energies(s->ctx, s->model, s->state, &e));
     return e.elastic + e.kinetic + e.gravity - rest;
 }
 

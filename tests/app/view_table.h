@@ -147,6 +147,12 @@ static inline void steps(table *t, int count) {
     look_until(t, t->seen.layers[0].time > before + t->dt * (count - 0.5));
 }
 
+/* Nothing was complained of. */
+static inline void check_silence(const table *t) {
+    if (said(t, "error"))
+        fail_msg("%s", json_string_value(json_object_get(said(t, "error"), "text")));
+}
+
 static inline double worst_difference(const float *a, const float *b, int32_t count) {
     double worst = 0;
     for (int32_t i = 0; i < 3 * count; i++)

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-enum { MOST_LAYERS = 2 };
+enum { MOST_LAYERS = 2, VIEWER_JOINT = 13 };
 
 typedef struct {
     int32_t part_count, vertex_count, place_count;
@@ -16,7 +16,9 @@ typedef struct {
     float *pose;    /* part_count x 7 */
     float **own;    /* of each part: its q, or its vertices */
     int32_t *count; /* numbers of each */
-    float *drawn;   /* 3 x vertex_count */
+    int32_t joint_count;
+    float *joints; /* joint_count x 13: origin, quaternion, force, torque */
+    float *drawn;  /* 3 x vertex_count */
     double time;
     int32_t sent; /* parts of the last frame */
     json_t *json;
@@ -62,7 +64,7 @@ static inline bool viewer_streamed(const viewer_layer *l, int32_t part) {
 static inline void viewer_drop_layer(viewer_layer *l) {
     for (int32_t p = 0; p < l->part_count; p++)
         free(l->own[p]);
-    free(l->own), free(l->pose), free(l->count), free(l->drawn);
+    free(l->own), free(l->pose), free(l->count), free(l->drawn), free(l->joints);
     *l = (viewer_layer){0};
 }
 
@@ -103,6 +105,8 @@ static inline void viewer_open_layer(const viewer *v, json_t *json, viewer_layer
         l->own[p] = calloc((size_t)l->count[p] + 1, sizeof *l->own[p]);
     }
     l->drawn = calloc(3 * (size_t)l->vertex_count, sizeof *l->drawn);
+    l->joint_count = (int32_t)json_array_size(json_object_get(json, "joints"));
+    l->joints = calloc(VIEWER_JOINT * (size_t)l->joint_count + 1, sizeof *l->joints);
 }
 
 static inline void viewer_take_stage(viewer *v, const unsigned char *bytes, size_t size) {
@@ -140,7 +144,9 @@ static inline void viewer_take_frame(viewer *v, const unsigned char *bytes, size
         sent++;
     }
     check_int(sent, l->sent);
-    check_int(at - bytes, size);
+    check_int(at + 4 * VIEWER_JOINT * (size_t)l->joint_count - bytes, size);
+    if (l->joint_count > 0)
+        memcpy(l->joints, at, VIEWER_JOINT * (size_t)l->joint_count * sizeof *l->joints);
 }
 
 /* Rotation by the quaternion x y z w. */

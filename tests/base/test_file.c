@@ -49,6 +49,24 @@ static void mapped_files_are_the_files(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A name of an open file, as /dev/stdout is, leads there and stays a name. */
+static void outputs_go_through_names_of_open_files(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = test_path("through");
+    char name[64], text[8] = {0};
+    FILE *f = fopen(path, "w+b");
+    check(f != NULL);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(f));
+    bo_output out;
+    check_ok(ctx, bo_output_open(ctx, name, &out));
+    fputs("hello", out.stream);
+    check_ok(ctx, bo_output_commit(ctx, &out));
+    check(fread(text, 1, 7, f) == 5 && strcmp(text, "hello") == 0);
+    fclose(f);
+    bough_context_destroy(ctx);
+}
+
 static void discarded_output_leaves_the_old_file(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -312,6 +330,7 @@ int main(void) {
         cmocka_unit_test(many_write_the_same_file),
         cmocka_unit_test(locks_end_with_their_process),
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(outputs_go_through_names_of_open_files),
         cmocka_unit_test(discarded_output_leaves_the_old_file),
         cmocka_unit_test(mapped_files_are_the_files),
         cmocka_unit_test(failures_name_the_file),

@@ -70,6 +70,7 @@ static void the_quartic_kernel_is_the_plain_sum(void **state) {
         double *q = malloc(sizeof *q * (size_t)r), *g = malloc(sizeof *g * (size_t)r);
         double *H = malloc(sizeof *H * (size_t)(r * r)), *gn = malloc(sizeof *gn * (size_t)n);
         double *Hn = malloc(sizeof *Hn * (size_t)(n * n)), E, size = 0, gsize = 0;
+        double *v = malloc(sizeof *v * (size_t)r), *product = malloc(sizeof *product * (size_t)r);
         draft_randoms(&random, t, (int)count, 1);
         draft_randoms(&random, q, r, 2);
         memset(scratch, 0xFF, sizeof *scratch * bo_quartic_scratch(r)); /* no numbers */
@@ -95,7 +96,18 @@ static void the_quartic_kernel_is_the_plain_sum(void **state) {
             check_near(g[a], gn[a + 1], 1e-13 * gsize * n);
         bo_quartic_evaluate(r, t, q, scratch, &E, NULL, NULL);
         check_near(E, naive_energy(r, t, q), 1e-13 * esize);
+        draft_randoms(&random, v, r, 2);
+        memset(scratch, 0xFF, sizeof *scratch * bo_quartic_scratch(r));
+        bo_quartic_product(r, t, q, v, scratch, g, product);
+        for (int a = 0; a < r; a++) {
+            double sum = 0;
+            for (int b = 0; b < r; b++)
+                sum += Hn[n * (a + 1) + b + 1] * v[b];
+            check_near(product[a], sum, 1e-13 * size * n);
+            check_near(g[a], gn[a + 1], 1e-13 * gsize * n);
+        }
         free(t), free(scratch), free(q), free(g), free(H), free(gn), free(Hn);
+        free(v), free(product);
     }
 }
 
@@ -155,6 +167,17 @@ static void check_partial_calls(const bough_component *c, const double *q) {
     for (int i = 0; i < r * r; i++)
         check_near(part.H[i], all.H[i], 1e-12 * size);
     check(bough_component_evaluate(c, q, scratch, NULL, NULL, NULL));
+    double v[DRAFT_MOST_R], product[DRAFT_MOST_R];
+    for (int l = 0; l < r; l++)
+        v[l] = cos(l), part.g[l] = NAN;
+    check(bough_component_product(c, q, v, scratch, part.g, product));
+    for (int l = 0; l < r; l++) {
+        double sum = 0, most = size;
+        for (int k = 0; k < r; k++)
+            sum += all.H[r * l + k] * v[k], most += fabs(all.H[r * l + k]);
+        check_near(part.g[l], all.g[l], 1e-12 * size);
+        check_near(product[l], sum, 1e-12 * most);
+    }
     free(scratch);
 }
 

@@ -490,14 +490,6 @@ static void a_leaning_box_is_pushed_off_a_peak_along_its_face(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* Height of a square field at a place, by the triangle there. */
-static double height_at(int32_t n, double cell, const double *heights, double x, double y) {
-    const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
-    const int32_t i = (int32_t)floor(u), j = (int32_t)floor(v);
-    const double *h = heights + n * j + i, a = u - i, b = v - j;
-    return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
-}
-
 /* Returns the height of a point above the underside of a polyhedron; minus infinity if it is beside it. */
 static double height_above_underside(const bo_hull *hull, bo_se3 g, bo_vec3 p) {
     double under = -INFINITY;
@@ -583,12 +575,93 @@ static void it_is_the_same_from_everywhere(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* The sum of all points on the first shape and, as a fourth number, of their gaps. */
+static void add_up(const touching *t, double sum[4]) {
+    memset(sum, 0, 4 * sizeof *sum);
+    for (int32_t i = 0; i < t->count; i++) {
+        sum[3] += t->points[i].gap;
+        for (int k = 0; k < 3; k++)
+            sum[k] += t->points[i].on_a[k];
+    }
+}
+
+/* The same ground with all its heights 5 m less, placed 5 m higher; and with its rows and columns from the other end,
+ * turned round: what is sunk in it is pushed out at the same points. */
+static void ground_may_be_told_in_other_ways(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {9};
+    enum { COLUMNS = 9, ROWS = 8, COUNT = COLUMNS * ROWS };
+    int points = 0;
+    for (int round = 0; round < 400; round++) {
+        double heights[3][COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            heights[0][i] = 0.04 * spread(&r);
+            heights[1][i] = heights[0][i] - 5;
+            heights[2][COUNT - 1 - i] = heights[0][i];
+        }
+        const bo_se3 places[3] = {bo_se3_identity(), shifted(0, 0, 5), {bo_exp3(bo_v3(0, 0, M_PI)), {0, 0, 0}}};
+        bough_shape *shape = random_hull(ctx, &r, 12, bo_v3(0.08, 0.08, 0.1));
+        const bo_vec3 aside = random_vector(&r, 0.25); /* as far as the border */
+        const bo_se3 g = {bo_exp3(random_vector(&r, 3)), bo_v3(aside.x, aside.y, 0.04 + 0.16 * aside.z)};
+        double sums[3][4];
+        int32_t counts[3];
+        for (int i = 0; i < 3; i++) {
+            bough_shape *field = shape_of(ctx, field_def(COLUMNS, ROWS, 0.07, heights[i]));
+            const touching t = touch(shape, g, field, places[i], 0.005);
+            add_up(&t, sums[i]);
+            counts[i] = t.count;
+            bough_shape_destroy(ctx, field);
+        }
+        points += counts[0];
+        for (int i = 1; i < 3; i++) {
+            check_int(counts[i], counts[0]);
+            for (int k = 0; k < 4; k++)
+                check_near(sums[i][k], sums[0][k], k < 3 ? 1e-9 : 1e-5); /* facets in another order */
+        }
+        bough_shape_destroy(ctx, shape);
+    }
+    check(points > 1000);
+    bough_context_destroy(ctx);
+}
+
+/* Two shapes with a gap of exactly the margin touch, with a hair more they do not, whatever their kinds: all numbers
+ * here are exact. */
+static void the_margin_itself_is_near_enough(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    const double heights[9] = {0}, margin = 0.25;
+    const bo_vec3 corners[8] = {{-0.5, -0.5, -0.5}, {0.5, -0.5, -0.5}, {-0.5, 0.5, -0.5}, {0.5, 0.5, -0.5},
+                                {-0.5, -0.5, 0.5},  {0.5, -0.5, 0.5},  {-0.5, 0.5, 0.5},  {0.5, 0.5, 0.5}};
+    bough_shape *const above[] = {shape_of(ctx, sphere_def(0.5)), shape_of(ctx, box_def(1, 1, 1)),
+                                  shape_of(ctx, hull_def(8, corners))},
+                       *const below[] = {shape_of(ctx, sphere_def(0.5)), shape_of(ctx, box_def(1, 1, 1)),
+                                         shape_of(ctx, hull_def(8, corners)), shape_of(ctx, plane_def()),
+                                         shape_of(ctx, field_def(3, 3, 2, heights))};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 5; k++) {
+            const double height = 0.5 + margin + (k < 3 ? 0.5 : 0);
+            const touching t = touch(above[i], shifted(0, 0, height), below[k], bo_se3_identity(), margin),
+                           u = touch(above[i], shifted(0, 0, height + 1e-6), below[k], bo_se3_identity(), margin);
+            check(t.count > 0);
+            for (int32_t n = 0; n < t.count; n++)
+                check_near(t.points[n].gap, margin, 1e-15);
+            check_int(u.count, 0);
+        }
+    for (int i = 0; i < 3; i++)
+        bough_shape_destroy(ctx, above[i]);
+    for (int k = 0; k < 5; k++)
+        bough_shape_destroy(ctx, below[k]);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spheres_touch_as_far_as_their_radii),
         cmocka_unit_test(polyhedra_overlap_as_brute_force_says),
         cmocka_unit_test(spheres_are_as_far_from_polyhedra_as_their_centres),
         cmocka_unit_test(a_box_on_a_face_has_four_points),
+        cmocka_unit_test(the_margin_itself_is_near_enough),
         cmocka_unit_test(a_flat_field_is_a_plane),
         cmocka_unit_test(sunken_balls_go_out_through_the_triangle_above),
         cmocka_unit_test(of_many_points_the_telling_ones_stay),
@@ -598,6 +671,7 @@ int main(void) {
         cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
         cmocka_unit_test(what_is_in_the_ground_is_found),
         cmocka_unit_test(it_is_the_same_from_everywhere),
+        cmocka_unit_test(ground_may_be_told_in_other_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

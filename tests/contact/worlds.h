@@ -1,10 +1,10 @@
-/* Contact worlds that grow, and an actor of the simplest kind. */
+/* Contact worlds that grow, and what is found in them. */
 #ifndef BOUGH_TEST_WORLDS_H
 #define BOUGH_TEST_WORLDS_H
 
 #include "../rig/shapes.h"
 
-#include <bough/contact.h>
+#include <bough/mechanism.h>
 
 enum { MOST = 512 };
 typedef struct {
@@ -12,7 +12,9 @@ typedef struct {
     bough_obstacle_def obstacles[MOST];
     bough_shape_def shapes[2 * MOST];
     bough_contact_actor actors[4];
-    int32_t shape_count;
+    bough_touch_def touches[MOST]; /* of a mechanism that is to be an actor */
+    int32_t shape_count, touch_count;
+    bool touch_each_other; /* these touches */
     bough_contact_world_def def;
 } plan;
 
@@ -50,6 +52,7 @@ static inline bough_obstacle_def *add_obstacle(plan *p, bough_shape_def shape, b
 static inline bough_contact_world *make_world(bough_context *ctx, const plan *p) {
     bough_contact_world *w = NULL;
     check_ok(ctx, bough_contact_world_create(ctx, &p->def, &w));
+    test_weigh(w->gravity);
     return w;
 }
 static inline void run(bough_context *ctx, bough_contact_world *w, double dt, int steps) {
@@ -62,109 +65,32 @@ static inline bo_vec3 place_of(const bough_contact_world *w, int32_t body) {
 static inline bo_vec3 velocity_of(const bough_contact_world *w, int32_t body) {
     return bo_load3(w->bodies[body].velocity);
 }
+static inline bo_vec3 total_force(const bough_contact_world *w, bough_contact_kind kind, int32_t index) {
+    bo_vec3 sum = {0, 0, 0};
+    for (int32_t i = 0; i < w->contact_count; i++)
+        for (int side = 0; side < 2; side++)
+            if (w->contacts[i].sides[side].kind == kind && w->contacts[i].sides[side].index == index)
+                sum = bo_mul_add(sum, side ? -1 : 1, bo_load3(w->contacts[i].force));
+    return sum;
+}
+typedef struct {
+    bo_vec3 linear, angular;
+} momenta;
+static inline momenta momenta_of(const plan *p, const bough_contact_world *w) {
+    momenta sum = {0};
+    for (int32_t i = 0; i < w->body_count; i++) {
+        const bo_vec3 mv = bo_scale(p->bodies[i].mass, velocity_of(w, i));
+        bo_mat3 I;
+        memcpy(I.m, p->bodies[i].inertia, sizeof I.m);
+        sum.linear = bo_add(sum.linear, mv);
+        sum.angular = bo_add(sum.angular, bo_cross(place_of(w, i), mv));
+        sum.angular =
+            bo_add(sum.angular, bo_mat_vec(bo_pose(&w->bodies[i].pose).R, bo_mat_vec(I, bo_load3(w->bodies[i].spin))));
+    }
+    return sum;
+}
 static inline bough_contact_side side_of(bough_contact_kind kind, int32_t index) {
     return (bough_contact_side){kind, index, -1};
-}
-
-/* ---- an actor: a ball that does not turn ---- */
-
-typedef struct {
-    double mass, radius, gravity;
-    double x[3], v[3];           /* what is seen from outside */
-    double y[3], free_y[3];      /* in a step */
-    double wrong;                /* 1: the world is told that it is so many times lighter than it is, once a step */
-    int rounds;                  /* in this step */
-    int refuse;                  /* 1: begin, 2: answer, 3: take, 4: check fail */
-    int begun, cancelled, ended; /* how often */
-    int destroyed;
-    bough_contact_place_def place;
-    bough_contact_shape_def shape;
-} puck;
-
-static inline bough_status puck_begin(bough_context *ctx, void *data, double dt, bough_contact_rates *rates) {
-    puck *p = data;
-    p->begun++, p->rounds = 0;
-    for (int k = 0; k < 3; k++)
-        p->y[k] = p->free_y[k] = p->v[k] + (k == 2 ? dt * p->gravity : 0);
-    *rates = (bough_contact_rates){3, p->free_y, p->v};
-    return p->refuse == 1 ? bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the puck does not begin") : BOUGH_OK;
-}
-static inline void puck_place(void *data, int32_t place, bough_contact_motion *motion) {
-    const puck *p = data;
-    check_int(place, 0);
-    *motion = (bough_contact_motion){.pose = bough_default_pose()};
-    memcpy(motion->pose.position, p->x, sizeof p->x);
-    memcpy(motion->velocity, p->free_y, sizeof p->free_y);
-}
-static inline void puck_rows(const void *data, int32_t place, const double position[3], const double directions[9],
-                             double sign, double *rows) {
-    (void)data, (void)place, (void)position;
-    for (int k = 0; k < 9; k++)
-        rows[k] += sign * directions[k];
-}
-static inline bough_status puck_answer(bough_context *ctx, void *data, int32_t row_count, const double *rows,
-                                       double *answers, double *least) {
-    const puck *p = data;
-    (void)least;
-    for (int32_t k = 0; k < 3 * row_count; k++)
-        answers[k] = rows[k] * p->wrong / p->mass;
-    return p->refuse == 2 ? bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the puck does not answer") : BOUGH_OK;
-}
-/* Rates without contact that, with an answer that is wrong, lead to where the right ones would be. */
-static inline bough_status puck_take(bough_context *ctx, void *data, double dt, const double *impulse,
-                                     int32_t push_count, const bough_contact_push *pushes, const double **again) {
-    puck *p = data;
-    static double better[3];
-    double sum[3] = {0};
-    for (int32_t i = 0; i < push_count; i++)
-        for (int k = 0; k < 3; k++)
-            sum[k] += dt * pushes[i].force[k];
-    for (int k = 0; k < 3; k++) {
-        check_near(sum[k], impulse[k], 1e-12 * (1 + fabs(impulse[k]))); /* its rates are its velocity */
-        p->y[k] = p->free_y[k] + impulse[k] / p->mass;
-        better[k] = p->y[k] - impulse[k] * p->wrong / p->mass;
-    }
-    if (p->wrong != 1 && p->rounds++ < 40)
-        *again = better;
-    return p->refuse == 3 ? bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the puck does not take it") : BOUGH_OK;
-}
-static inline bough_status puck_check(bough_context *ctx, void *data, double dt) {
-    const puck *p = data;
-    (void)dt;
-    return p->refuse == 4 ? bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the puck does not agree") : BOUGH_OK;
-}
-static inline void puck_commit(void *data, double dt) {
-    puck *p = data;
-    p->ended++;
-    for (int k = 0; k < 3; k++)
-        p->v[k] = p->y[k], p->x[k] += dt * p->v[k];
-}
-static inline void puck_cancel(void *data) {
-    ((puck *)data)->cancelled++;
-}
-static inline void puck_destroy(bough_context *ctx, void *data) {
-    (void)ctx;
-    ((puck *)data)->destroyed++;
-}
-
-static const bough_contact_table puck_table = {puck_begin, puck_place,  puck_rows,   puck_answer, puck_take,
-                                               puck_check, puck_commit, puck_cancel, puck_destroy};
-
-static inline puck new_puck(double mass, double radius, bo_vec3 x, bo_vec3 v) {
-    puck p = {.mass = mass, .radius = radius, .wrong = 1};
-    bo_store3(p.x, x), bo_store3(p.v, v);
-    return p;
-}
-static inline bough_contact_actor *add_puck(plan *plan_, puck *p) {
-    bough_contact_actor *actor = &plan_->actors[plan_->def.actor_count++];
-    p->place = (bough_contact_place_def){BOUGH_CONTACT_OF_PART, 7};
-    p->shape = (bough_contact_shape_def){0, 3, sphere_def(p->radius), 0.5, 0};
-    *actor = bough_default_contact_actor();
-    actor->table = &puck_table, actor->data = p;
-    actor->most_rates = 3;
-    actor->place_count = actor->shape_count = 1;
-    actor->places = &p->place, actor->shapes = &p->shape;
-    return actor;
 }
 
 #endif

@@ -63,7 +63,7 @@ static void it_is_described_and_refuses_what_it_cannot(void **state) {
     bough_scene_describe(ctx, p.scene, &info);
     check(!strcmp(info.kind, "bouncing") && info.engine_count == 1 && !strcmp(info.engines[0].name, "bouncing"));
     check_near(info.gravity[2], -9.81, 0);
-    check(bough_engine_name(3) && !bough_engine_name(4));
+    check(bough_engine_name(5) && !bough_engine_name(6));
     check_fails(ctx, bough_run_set_wind(ctx, p.run, NULL), BOUGH_ERROR_UNSUPPORTED,
                 "the bouncing engine knows no wind");
     check_fails(ctx, bough_run_set_stiffness(ctx, p.run, 0, false, 2), BOUGH_ERROR_UNSUPPORTED, "a ball stays whole");

@@ -1,7 +1,6 @@
 /* Tables for `bough plot`: it draws them, or fails with one sentence. What it draws is XML. */
-#include "fuzz.h"
+#include "command_line.h"
 
-#include "../../app/app.h"
 #include "scene/xml.h"
 
 static void check_drawing(void) {
@@ -15,24 +14,12 @@ static void check_drawing(void) {
     fuzz_end(ctx, &memory, status);
 }
 
-/* The command writes to streams in memory: sanitizers, which write to the terminal itself, stay heard. */
 static void draw(int count, char **words) {
-    FILE *const out = stdout, *const err = stderr;
-    char *said = NULL, *complained = NULL;
-    size_t size;
     unlink(test_path("table.svg"));
-    stdout = open_memstream(&said, &size);
-    stderr = open_memstream(&complained, &size);
-    const int status = command_plot(count, words);
-    fclose(stdout), fclose(stderr);
-    stdout = out, stderr = err;
-    const char *sentence = status == APP_OK ? said : complained, *end = strchr(sentence, '\n');
-    check((status == APP_OK || status == APP_FAILED) && !*(status == APP_OK ? complained : said));
-    check(end && end > sentence && !end[1]);
+    const int status = fuzz_command(command_plot, count, words);
     check_int(access(test_path("table.svg"), F_OK) == 0, status == APP_OK);
     if (status == APP_OK)
         check_drawing();
-    free(said), free(complained);
 }
 
 void fuzz_one(const uint8_t *data, size_t size) {

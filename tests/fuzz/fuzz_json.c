@@ -91,6 +91,24 @@ static void seed_mechanisms(fuzz_add *add) {
         "[{'end_effector': 'x', 'torque': [1, 2, 3], 'from': 1}], 'obstacles': [{'name': 'floor', 'shape': {'plane': "
         "true}, 'position': [0, 0, -5]}], 'engine': {'kind': 'full'}, 'time': {'dt': 0.5, 'duration': 3}}");
     fuzz_add_quoted(add, "{'bough': 1, 'generate': {'helix': {'links': 3, 'joint': 'hinge'}}}");
+    fuzz_add_quoted(
+        add,
+        "{'bough': 1, 'components': {'arm': " ARM "}, 'bodies': [{'name': 'hub', 'mass': 1, 'shape': {'sphere': 0.1}}, "
+        "{'name': 'ball', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, 0], 'spin': [1, 2, 3]}], 'parts': [{'name': 'arm', "
+        "'component': 'arm', 'clamp': {'body': 'hub', 'rotate_deg': [0, 90, 0]}}], 'joints': [{'name': 'h', 'kind': "
+        "'hinge', 'parent': 'world', 'child': 'hub', 'position': [0, 0, 0], 'limits_deg': [-90, 90], 'friction': 1}, "
+        "{'name': 'w', 'kind': 'ball', 'parent': {'part': 'arm', 'interface': 'tip'}, 'child': 'ball'}], 'gears': "
+        "[{'joints': ['h', 'h'], 'ratio': 2}], 'curves': {'c': [[0, 1], [1, 2]]}, 'motors': [{'joint': 'h', 'curve': "
+        "'c', 'between': 'stops', 'stiffness': 5, 'limit': 2}], 'forces': [{'part': 'arm', 'nearest': [1, 0, 0], "
+        "'force': [1, 0, 0]}], 'probes': [{'name': 'm', 'motor': 'h'}, {'name': 'f', 'joint_force': 'w'}, {'name': "
+        "'s', 'part': 'arm', 'stress': 'max'}], 'engine': {'kind': 'multibody', 'baumgarte': 20}, 'retarget': {'dt': "
+        "0.004, "
+        "'track': [{'body': 'ball', 'weight': 2, 'curve': 'c', 'position': [1, 0, 0]}, {'name': 't', 'part': 'arm', "
+        "'interface': 'tip', 'orientation': 0.1}], 'limits': [{'motor': 'h', 'range_deg': [-9, 99], 'speed': 3}], "
+        "'search': 'bfgs', 'window': 1, 'keep': 0}}");
+    fuzz_add_quoted(add, "{'bough': 1, 'bodies': [{'name': 'a', 'mass': 1, 'shape': {'sphere': 1}}], 'joints': "
+                         "[{'name': 'j', 'kind': 'hinge', 'parent': 'world', 'child': 'a', 'position': [0, 0, 0]}], "
+                         "'motors': {'csv': 'file.json', 'list': [{'joint': 'j', 'name': 'm'}]}}");
 }
 
 void fuzz_seeds(fuzz_add *add) {

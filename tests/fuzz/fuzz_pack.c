@@ -11,16 +11,16 @@
 
 static void try_bytes(const void *data, size_t size) {
     fuzz_memory memory;
-    bough_model *model;
-    bough_state *state = NULL;
+    bough_tree_model *model;
+    bough_tree_state *state = NULL;
     bough_context *ctx = fuzz_context(&memory);
-    bough_status status = bough_model_read(ctx, data, size, &model);
+    bough_status status = bough_tree_model_read(ctx, data, size, &model);
     if (status == BOUGH_OK)
-        status = bough_state_create(ctx, model, &state);
+        status = bough_tree_state_create(ctx, model, &state);
     if (status == BOUGH_OK)
-        bough_step(ctx, model, state, 1.0 / 240);
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+        bough_tree_step(ctx, model, state, 1.0 / 240);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     fuzz_end(ctx, &memory, status);
 }
 
@@ -55,8 +55,8 @@ void fuzz_seeds(fuzz_add *add) {
     draft *drafts[KINDS];
     bough_component *components[KINDS];
     bough_part_def parts[PARTS];
-    bough_model_def def = bough_default_model_def();
-    bough_model *model;
+    bough_tree_model_def def = bough_default_tree_model_def();
+    bough_tree_model *model;
     for (int i = 0; i < KINDS; i++) {
         drafts[i] = draft_make(i, i ? BOUGH_REDUCED_POLYNOMIAL : BOUGH_REDUCED_RIGID, BOUGH_MATERIAL_STVK, 1);
         drafts[i]->c.volume = (bough_component_volume){0};
@@ -72,10 +72,10 @@ void fuzz_seeds(fuzz_add *add) {
     bough_joint_def tie = tie_of(1, 1, 2, 1, 30, 0);
     def.component_count = KINDS, def.components = (const bough_component *const *)components;
     def.part_count = PARTS, def.parts = parts, def.tie_count = 1, def.ties = &tie;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_ok(ctx, bough_model_save(ctx, model, test_path("seed.pack")));
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+    check_ok(ctx, bough_tree_model_save(ctx, model, test_path("seed.pack")));
     fuzz_add_file(add, test_path("seed.pack"));
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     for (int i = 0; i < KINDS; i++) {
         bough_component_destroy(ctx, components[i]);
         draft_free(drafts[i]);

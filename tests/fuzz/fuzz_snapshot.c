@@ -5,8 +5,8 @@
 
 static void try_bytes(const void *data, size_t size) {
     const garden *g = use_plot();
-    if (bough_state_restore(g->ctx, g->model, g->state, data, size) == BOUGH_OK)
-        bough_step(g->ctx, g->model, g->state, 1.0 / 240);
+    if (bough_tree_state_restore(g->ctx, g->model, g->state, data, size) == BOUGH_OK)
+        bough_tree_step(g->ctx, g->model, g->state, 1.0 / 240);
     check_plot_steps();
 }
 
@@ -27,11 +27,11 @@ void fuzz_one(const uint8_t *data, size_t size) {
 void fuzz_seeds(fuzz_add *add) {
     const garden *g = use_plot();
     add(plot.start, plot.start_size);
-    check_ok(g->ctx, bough_state_detach(g->ctx, g->model, g->state, 2));
-    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
-    const size_t size = bough_state_snapshot_size(g->model, g->state);
+    check_ok(g->ctx, bough_tree_state_detach(g->ctx, g->model, g->state, 2));
+    check_ok(g->ctx, bough_tree_step(g->ctx, g->model, g->state, 1.0 / 240));
+    const size_t size = bough_tree_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(size);
-    bough_state_save(g->model, g->state, bytes);
+    bough_tree_state_save(g->model, g->state, bytes);
     add(bytes, size);
     free(bytes);
 }

@@ -33,9 +33,9 @@ static inline garden *use_plot(void) {
     garden *g = &plot.g;
     if (!g->ctx) {
         make_plot(g, &plot.tie);
-        plot.start_size = bough_state_snapshot_size(g->model, g->state);
+        plot.start_size = bough_tree_state_snapshot_size(g->model, g->state);
         plot.start = malloc(plot.start_size);
-        bough_state_save(g->model, g->state, plot.start);
+        bough_tree_state_save(g->model, g->state, plot.start);
     }
     return g;
 }
@@ -43,8 +43,8 @@ static inline garden *use_plot(void) {
 /* Whatever was done to the state: at rest again it can be stepped. */
 static inline void check_plot_steps(void) {
     garden *g = &plot.g;
-    check_ok(g->ctx, bough_state_restore(g->ctx, g->model, g->state, plot.start, plot.start_size));
-    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
+    check_ok(g->ctx, bough_tree_state_restore(g->ctx, g->model, g->state, plot.start, plot.start_size));
+    check_ok(g->ctx, bough_tree_step(g->ctx, g->model, g->state, 1.0 / 240));
 }
 
 #endif

@@ -17,7 +17,6 @@ static inline moving start(bough_context *ctx, const sketch *s) {
     check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, NULL, &m.statics));
     check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, NULL, &m.model));
     check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
-    memset(m.state->gravity, 0, sizeof m.state->gravity);
     return m;
 }
 static inline void stop(bough_context *ctx, moving m) {

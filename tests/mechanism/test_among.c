@@ -1,85 +1,6 @@
-/* Mechanisms and free rigid bodies among obstacles: contact and friction. */
+/* Mechanisms among free rigid bodies and obstacles: contact and friction. Bodies alone: tests/contact. */
 #include "moving.h"
-#include "world.h"
-
-static void run_bodies(bough_context *ctx, bough_contact_world *s, double dt, int steps) {
-    for (int i = 0; i < steps; i++)
-        check_ok(ctx, bough_contact_world_step(ctx, s, dt));
-}
-/* ---- rest ---- */
-
-static void what_lies_on_the_ground_is_carried(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    const bough_shape_def shapes[] = {sphere_def(0.1), box_def(0.2, 0.3, 0.1)};
-    for (int i = 0; i < 2; i++)
-        for (int drop = 0; drop < 2; drop++) {
-            world *w = new_world();
-            const double height = i ? 0.05 : 0.1;
-            const bough_rigid_body_def *body =
-                add_body(ctx, w, shapes[i], 500, at(0, 0, height + 0.2 * drop, 0, 0, 0.3));
-            add_obstacle(w, plane_def(), bo_se3_identity());
-            bough_contact_world *s = surround(ctx, NULL, w);
-            run_bodies(ctx, s, 0.005, drop ? 400 : 3);
-            check_near(place_of(s, 0).z, height, 3e-8);
-            check_below(bo_norm(velocity_of(s, 0)), 1e-6);
-            const bo_vec3 force = total_force(s, BOUGH_CONTACT_OF_BODY, 0);
-            check_near(force.z, 9.81 * body->mass, 1e-5 * body->mass);
-            check_below(fabs(force.x) + fabs(force.y), 1e-5 * body->mass);
-            check_below(s->residual, 1e-6);
-            check(s->rounds <= 3); /* the impulses of the last step are the answer */
-            bough_contact_world_destroy(ctx, s);
-            free(w);
-        }
-    bough_context_destroy(ctx);
-}
-
-/* Below atan(mu) a block stays on a slope; above it slides with g (sin - mu cos). */
-static void blocks_slide_as_friction_lets_them(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    for (int field = 0; field < 2; field++)
-        for (double mu = 0.2; mu < 1; mu += 0.3)
-            for (int above = 0; above < 2; above++) {
-                world *w = new_world();
-                const double angle = atan(mu) + (above ? 0.1 : -0.02), dt = 0.002;
-                const bo_se3 tilted = at(0, 0, 0, 0, angle, 0); /* down along +x of the slope */
-                static double heights[100];
-                add_body(ctx, w, box_def(0.2, 0.2, 0.1), 500, bo_se3_mul(tilted, at(0, 0, 0.05, 0, 0, 0.4)))->friction =
-                    mu;
-                add_obstacle(w, field ? field_def(10, 10, 0.5, heights) : plane_def(), tilted)->friction = mu;
-                bough_contact_world *s = surround(ctx, NULL, w);
-                run_bodies(ctx, s, dt, 250);
-                const double speed = bo_dot(velocity_of(s, 0), bo_mat_vec(tilted.R, bo_v3(1, 0, 0)));
-                const double expected = above ? 9.81 * (sin(angle) - mu * cos(angle)) * 0.5 : 0;
-                check_near(speed, expected, above ? 1e-5 * expected : 1e-8);
-                check_near(bo_norm(velocity_of(s, 0)), fabs(speed), 1e-9);
-                bough_contact_world_destroy(ctx, s);
-                free(w);
-            }
-    bough_context_destroy(ctx);
-}
-
-static void a_stack_of_boxes_stays(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    world *w = new_world();
-    enum { COUNT = 6 };
-    for (int i = 0; i < COUNT; i++)
-        add_body(ctx, w, box_def(0.2, 0.2, 0.2), 300, at(0.01 * (i % 2), 0, 0.1 + 0.2 * i, 0, 0, 0.2 * i));
-    add_obstacle(w, plane_def(), bo_se3_identity());
-    bough_contact_world *s = surround(ctx, NULL, w);
-    run_bodies(ctx, s, 1. / 120, 600);
-    for (int i = 0; i < COUNT; i++) {
-        check_near(place_of(s, i).z, 0.1 + 0.2 * i, 5e-7);
-        check_near(place_of(s, i).x, 0.01 * (i % 2), 1e-5);
-        check_near(place_of(s, i).y, 0, 1e-5);
-    }
-    check_near(total_force(s, BOUGH_CONTACT_OF_OBSTACLE, 0).z, -COUNT * 0.008 * 300 * 9.81, 0.02);
-    bough_contact_world_destroy(ctx, s);
-    free(w);
-    bough_context_destroy(ctx);
-}
+#include "surround.h"
 
 /* ---- mechanisms ---- */
 
@@ -90,7 +11,7 @@ static void the_ground_carries_an_end_effector_as_statics_say(void **unused) {
     sketch *sk = chain(3);
     moving alone = start(ctx, sk), m = start(ctx, sk);
     alone.state->gravity[2] = m.state->gravity[2] = -9.81;
-    world *w = new_world();
+    plan *w = new_plan();
     const double radius = 0.02, raised = 0.004;
     add_touch(w, 0, sphere_def(radius))->friction = 0;
     add_obstacle(w, plane_def(), at(0, 0, raised - radius, 0, 0, 0));
@@ -129,7 +50,7 @@ static void a_finger_holds_a_ball_at_a_wall(void **unused) {
         add_effector(sk, 1, bo_se3_identity());
         moving m = start(ctx, sk);
         m.state->gravity[2] = -9.81;
-        world *w = new_world();
+        plan *w = new_plan();
         const double force = 500 * 0.02, mu = slippery ? 0.15 : 0.6;
         add_touch(w, 0, box_def(0.04, 0.1, 0.1))->friction = mu;
         bough_rigid_body_def *ball = add_body(ctx, w, sphere_def(0.03), 4000, at(0.15, 0, 0, 0, 0, 0));
@@ -183,7 +104,7 @@ static void what_touches_moves_no_further(void **unused) {
         const bo_vec3 centre = bo_se3_apply(bo_pose(&before), bo_load3(ball.frame.position));
         const bo_mat3 turn = bo_exp3(random_vector(&r, 2));
         const bo_vec3 n = bo_mat_vec(turn, bo_v3(0, 0, 1));
-        world *w = new_world();
+        plan *w = new_plan();
         add_touch(w, 0, ball)->friction = 0;
         add_obstacle(w, plane_def(), (bo_se3){turn, bo_mul_add(centre, -0.01, n)});
         bough_contact_world *s = surround(ctx, &m, w);
@@ -214,19 +135,20 @@ static void end_effectors_may_touch_each_other(void **unused) {
         const bough_pose a = bough_mechanism_state_end_effector(m.model, m.state, 0),
                          b = bough_mechanism_state_end_effector(m.model, m.state, 1);
         const bo_vec3 d = bo_sub(bo_load3(b.position), bo_load3(a.position));
-        world *w = new_world();
+        plan *w = new_plan();
         const double radius = 0.4 * bo_norm(d);
         for (int e = 0; e < 2; e++)
             add_touch(w, e, sphere_def(radius))->friction = 0;
         w->touch_each_other = touch;
         bough_contact_world *s = surround(ctx, &m, w);
         double force[3];
-        for (int e = 0; e < 2; e++) {
-            bo_store3(force, bo_scale((e ? -300 : 300) / bo_norm(d), d));
-            bough_mechanism_state_push(m.model, m.state, e, force, (double[3]){0});
-        }
-        for (int i = 0; i < 2000; i++)
+        for (int i = 0; i < 2000; i++) {
+            for (int e = 0; e < 2; e++) {
+                bo_store3(force, bo_scale((e ? -300 : 300) / bo_norm(d), d));
+                bough_mechanism_state_push(m.model, m.state, e, force, (double[3]){0});
+            }
             check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
+        }
         const bough_pose p = bough_mechanism_state_end_effector(m.model, m.state, 0),
                          q = bough_mechanism_state_end_effector(m.model, m.state, 1);
         apart[touch] = bo_norm(bo_sub(bo_load3(p.position), bo_load3(q.position))) / radius;
@@ -267,7 +189,7 @@ static void a_free_mechanism_lands(void **unused) {
     moving m = start(ctx, sk);
     m.state->gravity[2] = -9.81;
     m.state->base.position[2] += 0.1;
-    world *w = new_world();
+    plan *w = new_plan();
     for (int i = 0; i < 4; i++)
         add_touch(w, i, sphere_def(0.03));
     add_touch(w, BOUGH_TOUCH_BY_BASE, box_def(0.4, 0.3, 0.05));
@@ -305,7 +227,7 @@ static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
     sketch *sk = fork_of_links(2, 2, BOUGH_JOINT_BALL);
     sk->def.free_base = true;
     moving m = start(ctx, sk);
-    world *w = new_world();
+    plan *w = new_plan();
     for (int e = 0; e < 2; e++)
         add_touch(w, e, sphere_def(0.03));
     const bough_pose end = bough_mechanism_state_end_effector(m.model, m.state, 0);
@@ -341,264 +263,11 @@ static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* ---- bodies ---- */
-
-static double kinetic_of(const world *w, const bough_contact_world *s) {
-    double sum = 0;
-    for (int32_t i = 0; i < s->body_count; i++) {
-        const bo_vec3 spin = bo_load3(s->bodies[i].spin);
-        bo_mat3 I;
-        memcpy(I.m, w->bodies[i].inertia, sizeof I.m);
-        sum += 0.5 * w->bodies[i].mass * bo_dot(velocity_of(s, i), velocity_of(s, i)) +
-               0.5 * bo_dot(spin, bo_mat_vec(I, spin));
-    }
-    return sum;
-}
-typedef struct {
-    bo_vec3 linear, angular;
-} momenta;
-static momenta momenta_of(const world *w, const bough_contact_world *s) {
-    momenta p = {0};
-    for (int32_t i = 0; i < s->body_count; i++) {
-        const bo_vec3 mv = bo_scale(w->bodies[i].mass, velocity_of(s, i));
-        bo_mat3 I;
-        memcpy(I.m, w->bodies[i].inertia, sizeof I.m);
-        p.linear = bo_add(p.linear, mv);
-        p.angular = bo_add(p.angular, bo_cross(place_of(s, i), mv));
-        p.angular =
-            bo_add(p.angular, bo_mat_vec(bo_pose(&s->bodies[i].pose).R, bo_mat_vec(I, bo_load3(s->bodies[i].spin))));
-    }
-    return p;
-}
-
-static void elastic_balls_keep_momentum_and_energy(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    test_random r = {12};
-    for (int round = 0; round < 30; round++) {
-        world *w = new_world();
-        const double e = round % 3 == 0 ? 1 : round % 3 == 1 ? 0.5 : 0;
-        const double z = 0.1 * spread(&r), y = 0.15 * spread(&r), density = 300 + 1000 * test_uniform(&r, 0, 1);
-        bough_rigid_body_def *a = add_body(ctx, w, sphere_def(0.1), 1000, at(-0.4, 0, 0, 0, 0, 0)),
-                             *b = add_body(ctx, w, sphere_def(0.15), density, at(0.1, y, z, 0, 0, 0));
-        a->restitution = e, a->friction = 0, a->twist[0] = 2, b->twist[0] = -0.3;
-        bough_contact_world *s = surround(ctx, NULL, w);
-        memset(s->gravity, 0, sizeof s->gravity);
-        const momenta before = momenta_of(w, s);
-        const double energy = kinetic_of(w, s);
-        bo_vec3 n = {0, 0, 0};
-        double approach = 0;
-        for (int i = 0; i < 400; i++) {
-            const bo_vec3 relative = bo_sub(velocity_of(s, 0), velocity_of(s, 1));
-            check_ok(ctx, bough_contact_world_step(ctx, s, 0.001));
-            if (s->contact_count && bo_norm(bo_load3(s->contacts[0].force)) > 0 && approach == 0) {
-                n = bo_load3(s->contacts[0].normal);
-                approach = -bo_dot(n, relative);
-                const double leave = bo_dot(n, bo_sub(velocity_of(s, 0), velocity_of(s, 1)));
-                if (e > 0)
-                    check_near(leave, e * approach, 1e-12);
-            }
-        }
-        check(approach > 0.5);
-        const momenta after = momenta_of(w, s);
-        check_below(bo_norm(bo_sub(after.linear, before.linear)), 1e-14 * bo_norm(before.linear));
-        check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-12);
-        /* of the energy of their approach 1 - e^2 is lost */
-        const double reduced = a->mass * b->mass / (a->mass + b->mass);
-        check_near(kinetic_of(w, s), energy - 0.5 * reduced * (1 - e * e) * approach * approach,
-                   (e > 0 ? 1e-9 : 5e-3) * energy); /* 0: they part in several steps */
-        if (e == 1)
-            check_near(kinetic_of(w, s), energy, 1e-12 * energy);
-        bough_contact_world_destroy(ctx, s);
-        free(w);
-    }
-    bough_context_destroy(ctx);
-}
-
-/* Bodies of all kinds that fly into each other, stick, rub and turn. */
-static void free_bodies_keep_their_momentum(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    test_random r = {13};
-    world *w = new_world();
-    bo_vec3 points[20];
-    for (int i = 0; i < 20; i++)
-        points[i] = bo_scale(0.12, bo_normalize(random_vector(&r, 1)));
-    for (int i = 0; i < 12; i++) {
-        const bo_vec3 x = bo_scale(0.5, bo_normalize(random_vector(&r, 1)));
-        bough_rigid_body_def *body =
-            add_body(ctx, w,
-                     i % 3 == 0   ? sphere_def(0.08)
-                     : i % 3 == 1 ? box_def(0.2, 0.1, 0.15)
-                                  : hull_def(20, points),
-                     500, (bo_se3){bo_exp3(random_vector(&r, 2)), bo_scale(1 + 0.4 * (i / 4), x)});
-        bo_store3(body->twist, bo_mat_tvec(bo_pose(&body->pose).R, bo_scale(-2, x)));
-        bo_store3(body->twist + 3, random_vector(&r, 4));
-    }
-    bough_contact_world *s = surround(ctx, NULL, w);
-    memset(s->gravity, 0, sizeof s->gravity);
-    const momenta before = momenta_of(w, s);
-    double energy = kinetic_of(w, s);
-    const double first = energy;
-    int touched = 0;
-    for (int i = 0; i < 400; i++) {
-        check_ok(ctx, bough_contact_world_step(ctx, s, 0.004));
-        touched += s->contact_count > 2;
-        const double now = kinetic_of(w, s);
-        check(now <= energy + 1e-3 * first); /* but for the undoing of overlaps */
-        energy = now;
-    }
-    check(touched > 20);
-    check(energy < 0.8 * first);
-    const momenta after = momenta_of(w, s);
-    check_below(bo_norm(bo_sub(after.linear, before.linear)), 1e-12);
-    check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-10);
-    bough_contact_world_destroy(ctx, s);
-    free(w);
-    bough_context_destroy(ctx);
-}
-
-/* A body that turns about no axis of symmetry keeps its momentum, and flies straight. */
-static void a_spinning_body_flies_straight(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    world *w = new_world();
-    bough_rigid_body_def *body = add_body(ctx, w, box_def(0.3, 0.2, 0.1), 500, at(0, 0, 0, 0.3, 0.2, 0.1));
-    const double twist[6] = {1, 0.5, -0.2, 0.1, 9, 0.2};
-    memcpy(body->twist, twist, sizeof twist);
-    bough_contact_world *s = surround(ctx, NULL, w);
-    memset(s->gravity, 0, sizeof s->gravity);
-    const momenta before = momenta_of(w, s);
-    const bo_vec3 v = velocity_of(s, 0);
-    double energy = kinetic_of(w, s), widest = 0;
-    for (int i = 0; i < 3000; i++) {
-        run_bodies(ctx, s, 0.001, 1);
-        check(kinetic_of(w, s) <= energy * (1 + 1e-12));
-        energy = kinetic_of(w, s);
-        widest = fmax(widest, fabs(s->bodies[0].spin[2]));
-    }
-    const momenta after = momenta_of(w, s);
-    check(widest > 1); /* it tumbles about its middle axis */
-    check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-11);
-    check_below(bo_norm(bo_sub(place_of(s, 0), bo_scale(3, v))), 1e-10);
-    double back[6];
-    bough_contact_world_body_twist(s, 0, back);
-    check_near(bo_norm(bo_load3(back)), bo_norm(v), 1e-12);
-    bough_contact_world_destroy(ctx, s);
-    free(w);
-    bough_context_destroy(ctx);
-}
-
-/* A splinter that turns by a part of a turn in a step, or by thousands, is not driven: neither up to the axis about
- * which it spins most easily, where the same momentum is much energy, nor off its momentum. */
-static void fast_spins_are_not_driven(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    const double spins[] = {50, 100, 200, 300, 1000, 1e4, 1e6};
-    test_random r = {21};
-    for (size_t k = 0; k < 4 * sizeof spins / sizeof *spins; k++) {
-        world *w = new_world();
-        bough_rigid_body_def *body = add_body(ctx, w, box_def(0.0188, 0.0929, 0.0127), 8000, bo_se3_identity());
-        bo_store3(body->twist + 3, bo_scale(spins[k / 4], bo_normalize(random_vector(&r, 1))));
-        bough_contact_world *s = surround(ctx, NULL, w);
-        memset(s->gravity, 0, sizeof s->gravity);
-        const momenta before = momenta_of(w, s);
-        double energy = kinetic_of(w, s);
-        for (int i = 0; i < 100; i++) {
-            run_bodies(ctx, s, 0.01, 1);
-            check(kinetic_of(w, s) <= energy * (1 + 1e-9));
-            energy = kinetic_of(w, s);
-        }
-        const momenta after = momenta_of(w, s);
-        check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-9 * bo_norm(before.angular));
-        bough_contact_world_destroy(ctx, s);
-        free(w);
-    }
-    bough_context_destroy(ctx);
-}
-
-/* A small ball at 60 m/s and a wall that is thinner than a step. */
-static void nothing_flies_through_walls(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    for (int i = 0; i < 20; i++) {
-        world *w = new_world();
-        bough_rigid_body_def *ball = add_body(ctx, w, i % 2 ? sphere_def(0.02) : box_def(0.04, 0.04, 0.04), 1000,
-                                              at(-1 - 0.037 * i, 0, 0, 0.1 * i, 0.2, 0));
-        bo_store3(ball->twist, bo_mat_tvec(bo_pose(&ball->pose).R, bo_v3(60, 0, 0)));
-        add_obstacle(w, box_def(0.02, 1, 1), bo_se3_identity());
-        bough_contact_world *s = surround(ctx, NULL, w);
-        run_bodies(ctx, s, 0.01, 20);
-        check(place_of(s, 0).x < 0);
-        bough_contact_world_destroy(ctx, s);
-        free(w);
-    }
-    bough_context_destroy(ctx);
-}
-
-/* Height of a field of cells at a place, by the triangle there. */
-static double height_at(int32_t n, double cell, const double *heights, double x, double y) {
-    const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
-    const int32_t i = (int32_t)floor(u), j = (int32_t)floor(v);
-    const double *h = heights + n * j + i, a = u - i, b = v - j;
-    return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
-}
-
-/* Boxes and hulls land on rough ground, whatever of them and of it touches first, and none sinks in. With all seeds but
- * the first bodies used to be drawn 30 mm to 85 mm into narrow peaks, by their far sides. */
-static void nothing_sinks_into_rough_ground(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    const uint64_t seeds[] = {21, 5000036, 25000096, 35000126};
-    test_random r = {0};
-    for (int round = 0; round < 24; round++) {
-        if (round % 6 == 0)
-            r.state = seeds[round / 6];
-        enum { N = 30, COUNT = 12 };
-        double heights[N * N];
-        const double cell = round % 2 ? 0.08 : 0.2, rough = 0.02 + 0.01 * (round % 6),
-                     apart = round % 2 ? 0.25 : 0.4; /* also over the middles of cells, where facets meet */
-        for (int i = 0; i < N * N; i++)
-            heights[i] = rough * spread(&r);
-        bo_vec3 points[20];
-        for (int i = 0; i < 20; i++)
-            points[i] = bo_scale(0.08, bo_normalize(random_vector(&r, 1)));
-        world *w = new_world();
-        for (int i = 0; i < COUNT; i++) {
-            const double b = spread(&r), a = spread(&r);
-            add_body(ctx, w, i % 2 ? box_def(0.12, 0.1, 0.15) : hull_def(20, points), 400,
-                     at(apart * (i % 4 - 1.5), apart * (i / 4 - 1), 0.3, a, b, 0));
-        }
-        add_obstacle(w, field_def(N, N, cell, heights), bo_se3_identity());
-        bough_contact_world *s = surround(ctx, NULL, w);
-        double deepest = 0;
-        for (int k = 0; k < 200; k++) {
-            run_bodies(ctx, s, 0.005, 1);
-            for (int32_t i = 0; i < COUNT; i++) {
-                const bough_shape_def *def = w->bodies[i].shapes;
-                const bo_se3 g = bo_se3_mul(bo_pose(&s->bodies[i].pose), bo_pose(&def->frame));
-                for (int32_t c = 0; c < (i % 2 ? 8 : 20); c++) {
-                    const bo_vec3 corner = i % 2
-                                               ? bo_v3((c & 1 ? 1 : -1) * def->half[0], (c & 2 ? 1 : -1) * def->half[1],
-                                                       (c & 4 ? 1 : -1) * def->half[2])
-                                               : points[c];
-                    const bo_vec3 x = bo_se3_apply(g, corner);
-                    deepest = fmax(deepest, height_at(N, cell, heights, x.x, x.y) - x.z);
-                }
-            }
-        }
-        check_below(deepest, 0.002); /* a fifth of what they fall in a step */
-        bough_contact_world_destroy(ctx, s);
-        free(w);
-    }
-    bough_context_destroy(ctx);
-}
-
 /* ---- numbers ---- */
 
 /* A pile of all shapes on rough ground, with a chain that reaches into it. */
-static world *pile(bough_context *ctx, const double *heights, bo_vec3 *points, bo_se3 g) {
-    world *w = new_world();
+static plan *pile(bough_context *ctx, const double *heights, bo_vec3 *points, bo_se3 g) {
+    plan *w = new_plan();
     test_random r = {14};
     for (int i = 0; i < 20; i++)
         points[i] = bo_scale(0.08, bo_normalize(random_vector(&r, 1)));
@@ -625,7 +294,7 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
         heights[i] = 0.03 * spread(&r);
     sketch *sk = chain(3);
     moving m = start(ctx, sk), again = start(ctx, sk);
-    world *w = pile(ctx, heights, points, bo_se3_identity());
+    plan *w = pile(ctx, heights, points, bo_se3_identity());
     bough_contact_world *s = surround(ctx, &m, w), *t = surround(ctx, &again, w);
     double *memory = NULL;
     bough_contact *contacts = NULL;
@@ -650,7 +319,6 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
             memcpy(contacts, s->contacts, (size_t)touched * sizeof *contacts);
             memcpy(again.state->xi, m.state->xi, 6 * sizeof(double));
             memcpy(again.state->phi, m.state->phi, 6 * sizeof(double));
-            run_bodies(ctx, s, 0.005, 0);
         }
     }
     check_below(worst, 2e-3);
@@ -698,7 +366,7 @@ static void it_does_not_matter_how_the_world_is_turned(void **unused) {
     bo_vec3 points[20];
     bough_contact_world *s[2];
     moving m[2];
-    world *w[2];
+    plan *w[2];
     sketch *sk[2];
     for (int k = 0; k < 2; k++) {
         sk[k] = chain(3);
@@ -733,7 +401,7 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
     bo_vec3 points[20];
     sketch *sk = chain(3);
     moving m = start(ctx, sk);
-    world *w = pile(ctx, heights, points, bo_se3_identity());
+    plan *w = pile(ctx, heights, points, bo_se3_identity());
     bough_contact_world *s = surround(ctx, &m, w);
     for (int i = 0; i < 200; i++)
         check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
@@ -781,58 +449,9 @@ static void hostile_surroundings_are_refused(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     bough_contact_world *s = NULL;
-    world *w = new_world();
-    bough_rigid_body_def *body = add_body(ctx, w, sphere_def(0.1), 1000, bo_se3_identity());
-    bough_obstacle_def *obstacle = add_obstacle(w, plane_def(), bo_se3_identity());
-    const bough_rigid_body_def good = *body;
-    const bough_obstacle_def wall = *obstacle;
-#define REFUSED(part)                                                                           \
-    check_fails(ctx, bough_contact_world_create(ctx, &w->def, &s), BOUGH_ERROR_ARGUMENT, part); \
-    check(!s);                                                                                  \
-    *body = good, *obstacle = wall, w->def.body_count = w->def.obstacle_count = 1, w->touch_count = 0
-    body->mass = 0;
-    REFUSED("mass");
-    body->mass = NAN;
-    REFUSED("mass");
-    body->name = "cup", body->inertia[0] = -1;
-    REFUSED("body 0 (cup): its inertia");
-    body->inertia[1] = 0.5;
-    REFUSED("inertia");
-    body->inertia[4] = NAN;
-    REFUSED("inertia");
-    body->pose.position[1] = INFINITY;
-    REFUSED("pose");
-    body->twist[5] = NAN;
-    REFUSED("spin");
-    body->friction = -1;
-    REFUSED("friction");
-    body->restitution = 1.5;
-    REFUSED("restitution");
-    body->shape_count = 1000000000;
-    REFUSED("shapes");
-    body->shapes = wall.shapes;
-    REFUSED("only be obstacles");
-    body->cookie = 0;
-    REFUSED("bough_default_rigid_body_def");
-    obstacle->friction = NAN;
-    REFUSED("friction");
-    obstacle->pose.rotation[0] = 0;
-    REFUSED("pose");
-    obstacle->shapes = NULL;
-    REFUSED("shapes");
-    w->def.body_count = -1;
-    REFUSED("bodies");
-    w->def.obstacle_count = 2000000000;
-    REFUSED("obstacles");
-    w->def.margin = NAN;
-    REFUSED("margin");
-    w->def.margin = 0.05, w->def.cookie = 0;
-    REFUSED("bough_default_contact_world_def");
-    free(w);
-
     sketch *sk = chain(2);
     moving m = start(ctx, sk);
-    w = new_world();
+    plan *w = new_plan();
     bough_touch_def *touch = add_touch(w, 1, sphere_def(0.1));
     check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "end effector 1");
     touch->end_effector = 0, touch->shape.radius = NAN;
@@ -847,56 +466,18 @@ static void hostile_surroundings_are_refused(void **unused) {
     bough_context_destroy(ctx);
 }
 
-static void memory_may_be_short(void **unused) {
-    (void)unused;
-    bo_vec3 points[20];
-    double heights[144] = {0};
-    bough_context *plain = test_context(1);
-    world *w = pile(plain, heights, points, bo_se3_identity());
-    w->touch_count = 0;
-    for (long fail_at = 1;; fail_at++) {
-        test_memory memory = {.fail_at = fail_at};
-        bough_context *ctx = test_counting_context(&memory);
-        bough_contact_world *s = NULL;
-        bough_status status = bough_contact_world_create(ctx, &w->def, &s);
-        for (int i = 0; i < 60 && status == BOUGH_OK; i++) {
-            status = bough_contact_world_step(ctx, s, 0.005);
-            if (status == BOUGH_ERROR_MEMORY) /* it goes on when there is memory again */
-                check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
-        }
-        bough_contact_world_destroy(ctx, s);
-        bough_context_destroy(ctx);
-        check_int(memory.live, 0);
-        if (status == BOUGH_OK)
-            break;
-        check_int(status, BOUGH_ERROR_MEMORY);
-    }
-    free(w);
-    bough_context_destroy(plain);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_on_the_ground_is_carried),
-        cmocka_unit_test(blocks_slide_as_friction_lets_them),
-        cmocka_unit_test(a_stack_of_boxes_stays),
         cmocka_unit_test(the_ground_carries_an_end_effector_as_statics_say),
         cmocka_unit_test(a_finger_holds_a_ball_at_a_wall),
         cmocka_unit_test(what_touches_moves_no_further),
         cmocka_unit_test(end_effectors_may_touch_each_other),
         cmocka_unit_test(a_free_mechanism_lands),
         cmocka_unit_test(a_mechanism_takes_momentum_from_what_hits_it),
-        cmocka_unit_test(elastic_balls_keep_momentum_and_energy),
-        cmocka_unit_test(free_bodies_keep_their_momentum),
-        cmocka_unit_test(a_spinning_body_flies_straight),
-        cmocka_unit_test(fast_spins_are_not_driven),
-        cmocka_unit_test(nothing_flies_through_walls),
-        cmocka_unit_test(nothing_sinks_into_rough_ground),
         cmocka_unit_test(saved_runs_go_on_with_the_same_bits),
         cmocka_unit_test(it_does_not_matter_how_the_world_is_turned),
         cmocka_unit_test(steps_are_transactions_and_stop_allocating),
         cmocka_unit_test(hostile_surroundings_are_refused),
-        cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@ static bough_full_mechanism *full_of(bough_context *ctx, const sketch *s, bough_
     bough_full_mechanism *full = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, m));
     check_ok(ctx, bough_full_mechanism_create(ctx, *m, &full));
-    memset(full->gravity, 0, sizeof full->gravity);
     return full;
 }
 static void drop(bough_context *ctx, bough_full_mechanism *full, bough_mechanism *m) {
@@ -136,6 +135,33 @@ static void small_loads_move_it_as_statics_say(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Whether a load is given by the link or by an end effector at the link's origin makes no difference. */
+static void loads_on_a_link_are_those_on_an_end_effector_there(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {23};
+    for (int i = 0; i < 12; i++) {
+        sketch *s = random_sketch(&r, 6, i % 4);
+        s->def.free_base = i % 2;
+        s->effectors[0].pose = bough_default_pose();
+        bough_mechanism *m[2];
+        bough_full_mechanism *full[2] = {full_of(ctx, s, &m[0]), full_of(ctx, s, &m[1])};
+        const size_t count = 6 * (size_t)s->def.link_count;
+        for (int k = 0; k < 5; k++) {
+            for (int e = 0; e < 6; e++)
+                full[0]->loads[e] = full[1]->link_loads[6 * s->effectors[0].body + e] = 3 * spread(&r);
+            check_ok(ctx, bough_full_mechanism_step(ctx, full[0], 1e-3));
+            check_ok(ctx, bough_full_mechanism_step(ctx, full[1], 1e-3));
+        }
+        check(largest(count, full[0]->twists) > 1e-4);
+        check_below(difference(count, full[1]->twists, full[0]->twists), 1e-12);
+        drop(ctx, full[0], m[0]);
+        drop(ctx, full[1], m[1]);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
 static void a_new_reference_pose_keeps_the_springs(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -148,7 +174,6 @@ static void a_new_reference_pose_keeps_the_springs(void **unused) {
     /* from there the same load finds the same equilibrium at once, and none leads back */
     check_ok(ctx, bough_mechanism_create_at(ctx, m, full->poses, &moved));
     check_ok(ctx, bough_full_mechanism_create(ctx, moved, &again));
-    memset(again->gravity, 0, sizeof again->gravity);
     memcpy(again->loads, full->loads, 6 * sizeof(double));
     check_ok(ctx, bough_full_mechanism_settle(ctx, again));
     for (int32_t l = 0; l < s->def.link_count; l++)
@@ -241,16 +266,15 @@ static double transient(bough_context *ctx, const sketch *s, int32_t internal_mo
     def.internal_modes = internal_modes;
     check_ok(ctx, bough_mechanism_model_create(ctx, m, statics, &def, &model));
     check_ok(ctx, bough_mechanism_state_create(ctx, model, &state));
-    memset(state->gravity, 0, sizeof state->gravity);
-    for (int32_t e = 0; e < loaded; e++) {
+    for (int32_t e = 0; e < loaded; e++)
         memcpy(full->loads + 6 * e, force, 3 * sizeof(double));
-        bough_mechanism_state_push(model, state, e, force, none);
-    }
     check_ok(ctx, bough_full_mechanism_settle(ctx, full));
-    for (int k = 0; k < 200; k++)
+    for (int k = 0; k < 200; k++) {
+        for (int32_t e = 0; e < loaded; e++)
+            bough_mechanism_state_push(model, state, e, force, none);
         check_ok(ctx, bough_mechanism_step(ctx, model, state, 10));
+    }
     memset(full->loads, 0, n * sizeof(double));
-    memset(state->wrench, 0, n * sizeof(double));
     memset(state->phi, 0, n * sizeof(double));
     memset(state->internal_rate, 0, (size_t)internal_modes * sizeof(double));
     double left = 0, size = 0, before = elastic(m, full);
@@ -361,8 +385,12 @@ static void what_cannot_be_done_is_said(void **unused) {
     sketch *s = helix(3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m);
-    full->loads[0] = NAN;
-    check_fails(ctx, bough_full_mechanism_settle(ctx, full), BOUGH_ERROR_ARGUMENT, "finite");
+    double *const loads[] = {full->loads, full->link_loads + 6};
+    for (int k = 0; k < 2; k++) {
+        *loads[k] = NAN;
+        check_fails(ctx, bough_full_mechanism_settle(ctx, full), BOUGH_ERROR_ARGUMENT, "finite");
+        *loads[k] = 0;
+    }
     check_fails(ctx, bough_full_mechanism_step(ctx, full, -1), BOUGH_ERROR_ARGUMENT, "above 0");
     drop(ctx, full, m);
     s->def.free_base = true;
@@ -405,6 +433,7 @@ int main(void) {
         cmocka_unit_test(equilibria_are_those_of_the_reference),
         cmocka_unit_test(two_links_are_pulled_straight),
         cmocka_unit_test(small_loads_move_it_as_statics_say),
+        cmocka_unit_test(loads_on_a_link_are_those_on_an_end_effector_there),
         cmocka_unit_test(a_new_reference_pose_keeps_the_springs),
         cmocka_unit_test(limits_stiffen_a_joint),
         cmocka_unit_test(it_swings_as_its_reduced_model_does),

@@ -6,7 +6,7 @@
 
 /* R and c at coordinates and wrenches of loops, with momenta and dampers of a step as the integrator makes them. */
 static void balance_at(bough_full_mechanism *full, const double *x, double *out) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const bo_system *system = &w->system;
     double *v = calloc((size_t)w->n, sizeof *v), *a = calloc((size_t)system->momentum_size, sizeof *a), magnitude;
     if (w->dt > 0) {
@@ -26,7 +26,7 @@ static int compared[2]; /* solutions without and with loops */
 /* The factor along the tree against dense LU; what holds redundant loops regular makes a difference. */
 static void check_solution(bough_context *ctx, bough_full_mechanism *full, const bo_instant *at, double *A,
                            test_random *r) {
-    struct bo_full_work *w = full->work;
+    struct bo_full_work *w = bo_full_work_of(full);
     const size_t size = (size_t)w->size;
     const double rate = w->dt > 0 ? 1 / (w->dt * w->dt) : 0, damp = w->dt > 0 ? 1 / w->dt : 0;
     double *x = calloc(size, sizeof *x), *y = calloc(size, sizeof *y), *R = calloc(size, sizeof *R), hardest = 0,
@@ -59,11 +59,15 @@ static void check_tangent(bough_context *ctx, const sketch *s, test_random *r, d
     bough_full_mechanism *full = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
     check_ok(ctx, bough_full_mechanism_create(ctx, m, &full));
-    struct bo_full_work *w = full->work;
+    test_weigh(full->gravity);
+    struct bo_full_work *w = bo_full_work_of(full);
     for (int32_t k = 0; k < 6 * s->def.end_effector_count; k++)
         full->loads[k] = 5 * spread(r);
+    test_random loads = *r;
+    for (int32_t k = 0; k < 6 * s->def.link_count; k++)
+        full->link_loads[k] = 3 * spread(&loads);
     for (int k = 0; k < 6; k++)
-        full->base_load[k] = 3 * spread(r);
+        full->link_loads[6 * s->def.base + k] = 3 * spread(r);
     for (int32_t k = 0; k < 6 * s->def.link_count; k++)
         full->twists[k] = spread(r);
     if (dt > 0)
@@ -146,17 +150,19 @@ static void either_factor_leads_to_the_same_steps(void **unused) {
         check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
         for (int way = 0; way < 2; way++) {
             check_ok(ctx, bough_full_mechanism_create(ctx, m, &full[way]));
+            test_weigh(full[way]->gravity);
             if (way) {
-                bo_full_factor_destroy(ctx, full[way]->work->tree);
-                full[way]->work->tree = NULL;
+                bo_full_factor_destroy(ctx, bo_full_work_of(full[way])->tree);
+                bo_full_work_of(full[way])->tree = NULL;
             }
             full[way]->loads[0] = 3, full[way]->loads[1] = -2;
             if (!s->def.free_base)
                 check_ok(ctx, bough_full_mechanism_settle(ctx, full[way]));
-            full[way]->loads[0] = -4;
-            for (int k = 0; k < 20; k++)
+            for (int k = 0; k < 20; k++) {
+                full[way]->loads[0] = -4, full[way]->loads[1] = -2;
                 check_ok(ctx, bough_full_mechanism_step(ctx, full[way], 0.01));
-            check(full[way]->work->by_tree == !way);
+            }
+            check(bo_full_work_of(full[way])->by_tree == !way);
         }
         double worst = 0;
         for (int32_t l = 0; l < s->def.link_count; l++)

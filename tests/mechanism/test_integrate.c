@@ -16,8 +16,12 @@ static sketch *soft_helix(double damping) {
 static void bend(moving m) {
     static const double xi[6] = {0.02, -0.01, 0.03, 0.1, -0.05, 0.02};
     memcpy(m.state->xi, xi, sizeof xi);
-    m.state->wrench[2] = 0.1;
     m.state->gravity[0] = 0.3;
+}
+/* A step with the same force as all others. */
+static void step_pulled(bough_context *ctx, moving m, bough_mechanism_stepper *stepper, double h) {
+    m.state->wrench[2] = 0.1;
+    check_ok(ctx, bough_mechanism_stepper_step(ctx, stepper, h));
 }
 static bough_integrator_def method_at(int32_t i) {
     bough_integrator_def def = bough_default_integrator_def();
@@ -35,7 +39,7 @@ static void run_method(bough_context *ctx, const sketch *s, const bough_integrat
     bend(m);
     check_ok(ctx, bough_mechanism_stepper_create(ctx, m.model, m.state, def, &stepper));
     for (int k = 0; k < steps; k++)
-        check_ok(ctx, bough_mechanism_stepper_step(ctx, stepper, time / steps));
+        step_pulled(ctx, m, stepper, time / steps);
     check_near(m.state->time, time, 1e-12);
     memcpy(xi, m.state->xi, 6 * sizeof *xi);
     bough_mechanism_stepper_destroy(ctx, stepper);
@@ -138,7 +142,7 @@ static void energy_is_kept_without_damping(void **unused) {
         const double first = e.kinetic + e.elastic + e.gravity - 0.1 * m.state->xi[2];
         double most = 0;
         for (int k = 0; k < 3000; k++) {
-            check_ok(ctx, bough_mechanism_stepper_step(ctx, stepper, 0.02));
+            step_pulled(ctx, m, stepper, 0.02);
             e = bough_mechanism_state_energies(m.model, m.state);
             most = fmax(most, fabs(e.kinetic + e.elastic + e.gravity - 0.1 * m.state->xi[2] - first));
         }
@@ -165,7 +169,7 @@ static void memory_is_all_that_a_run_needs(void **unused) {
         check_ok(ctx, bough_mechanism_stepper_create(ctx, a.model, a.state, &def, &one));
         check_ok(ctx, bough_mechanism_stepper_create(ctx, b.model, b.state, &def, &two));
         for (int k = 0; k < 7; k++)
-            check_ok(ctx, bough_mechanism_stepper_step(ctx, one, h * (1 + 0.1 * k)));
+            step_pulled(ctx, a, one, h * (1 + 0.1 * k));
         double *memory = calloc((size_t)bough_mechanism_stepper_memory_size(one), sizeof *memory);
         bough_mechanism_stepper_save(one, memory);
         memcpy(b.state->xi, a.state->xi, 6 * sizeof(double));
@@ -174,8 +178,8 @@ static void memory_is_all_that_a_run_needs(void **unused) {
         check_int(bough_mechanism_stepper_memory_size(two), bough_mechanism_stepper_memory_size(one));
         bough_mechanism_stepper_restore(two, memory);
         for (int k = 0; k < 7; k++) {
-            check_ok(ctx, bough_mechanism_stepper_step(ctx, one, h));
-            check_ok(ctx, bough_mechanism_stepper_step(ctx, two, h));
+            step_pulled(ctx, a, one, h);
+            step_pulled(ctx, b, two, h);
         }
         check(!memcmp(a.state->xi, b.state->xi, 6 * sizeof(double)));
         check(!memcmp(a.state->phi, b.state->phi, 6 * sizeof(double)));
@@ -208,8 +212,8 @@ static void a_state_that_jumps_begins_anew(void **unused) {
     bend(a);
     bend(b);
     for (int k = 0; k < 5; k++) {
-        check_ok(ctx, bough_mechanism_stepper_step(ctx, one, 1e-3));
-        check_ok(ctx, bough_mechanism_stepper_step(ctx, two, 1e-3));
+        step_pulled(ctx, a, one, 1e-3);
+        step_pulled(ctx, b, two, 1e-3);
     }
     check(!memcmp(a.state->xi, b.state->xi, 6 * sizeof(double)));
     bough_mechanism_stepper_destroy(ctx, one);

@@ -31,6 +31,7 @@ static moving start_with(bough_context *ctx, const sketch *s, int32_t effectors,
     check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, &how, &m.statics));
     check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, &def, &m.model));
     check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
+    test_weigh(m.state->gravity);
     return m;
 }
 
@@ -49,10 +50,10 @@ static void all_modes_make_the_whole_mechanism(void **unused) {
         check_int(b.model->rank, a.model->rank);
         check(b.model->internal_count > 0);
         const double point[3] = {0.02, 0.01, 0}, force[3] = {0.3, 0.4, 0.5}, torque[3] = {0, 0.01, 0};
-        bough_mechanism_state_push_link(a.model, a.state, 2, point, force, torque);
-        bough_mechanism_state_push_link(b.model, b.state, 2, point, force, torque);
         double moved = 0;
         for (int k = 0; k < 20; k++) {
+            bough_mechanism_state_push_link(a.model, a.state, 2, point, force, torque);
+            bough_mechanism_state_push_link(b.model, b.state, 2, point, force, torque);
             check_ok(ctx, bough_mechanism_step(ctx, a.model, a.state, 0.003));
             check_ok(ctx, bough_mechanism_step(ctx, b.model, b.state, 0.003));
         }

@@ -1,7 +1,7 @@
 /* The full mechanism and blends among obstacles and free bodies: as reduced models where these are right, and where
  * they are not. */
 #include "moving.h"
-#include "world.h"
+#include "surround.h"
 
 #include "mechanism/full.h"
 
@@ -11,17 +11,18 @@ typedef struct {
     bough_contact_world *s;
 } whole;
 
-static whole whole_of(bough_context *ctx, const sketch *sk, const world *w) {
+static whole whole_of(bough_context *ctx, const sketch *sk, const plan *w) {
     whole f = {0};
     check_ok(ctx, bough_mechanism_create(ctx, &sk->def, &f.mechanism));
     check_ok(ctx, bough_full_mechanism_create(ctx, f.mechanism, &f.full));
+    test_weigh(f.full->gravity);
     bough_contact_actor actor;
     const bough_status made = bough_full_actor_create(ctx, f.full, w->touch_count, w->touches, &actor);
     check_ok(ctx, surround_actor(ctx, made, &actor, w, &f.s));
     return f;
 }
 static bough_status surround_blend(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
-                                   const world *w, bough_contact_world **s) {
+                                   const plan *w, bough_contact_world **s) {
     bough_contact_actor actor;
     const bough_status made = bough_blend_actor_create(ctx, blend, state, w->touch_count, w->touches, &actor);
     return surround_actor(ctx, made, &actor, w, s);
@@ -48,7 +49,7 @@ static void stiff_mechanisms_touch_alike(void **unused) {
                 sk->joints[j].stiffness[k] *= 100, sk->joints[j].damping[k] = 2;
         const bo_vec3 tip =
             bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].body].pose), bo_load3(sk->effectors[0].pose.position));
-        world *w = new_world();
+        plan *w = new_plan();
         const double radius = 0.02;
         add_touch(w, 0, sphere_def(radius))->friction = 0.3;
         add_obstacle(w, plane_def(), at(0, 0, tip.z - radius - 2e-5, 0, 0, 0));
@@ -60,7 +61,8 @@ static void stiff_mechanisms_touch_alike(void **unused) {
         check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
         check_ok(ctx, bough_blend_state_create(ctx, blend, &state));
         check_ok(ctx, surround_blend(ctx, blend, state, w, &around));
-        m.state->gravity[2] = -9.81;
+        test_weigh(state->gravity);
+        test_weigh(m.state->gravity);
         double most = 0;
         for (int k = 0; k < 300; k++) {
             check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
@@ -100,7 +102,7 @@ static void a_soft_chain_lies_on_the_ground(void **unused) {
     for (int32_t j = 0; j < sk->def.joint_count; j++)
         for (int k = 0; k < 6; k++)
             sk->joints[j].stiffness[k] = 0.3, sk->joints[j].damping[k] = 0.02;
-    world *w = new_world();
+    plan *w = new_plan();
     add_touch(w, 0, sphere_def(0.02))->friction = 0.4;
     add_obstacle(w, plane_def(), at(0, 0, -0.22, 0, 0, 0))->friction = 0.4;
     whole f = whole_of(ctx, sk, w);
@@ -122,6 +124,7 @@ static void a_soft_chain_lies_on_the_ground(void **unused) {
     /* the same force as a load, at the point of contact: equilibrium is here */
     bough_full_mechanism *held = NULL;
     check_ok(ctx, bough_full_mechanism_create(ctx, f.mechanism, &held));
+    test_weigh(held->gravity);
     memcpy(held->coordinates, f.full->coordinates,
            (size_t)bough_mechanism_coordinate_count(f.mechanism) * sizeof(double));
     memcpy(held->poses, f.full->poses, (size_t)sk->def.link_count * sizeof *held->poses);
@@ -136,7 +139,7 @@ static void a_soft_chain_lies_on_the_ground(void **unused) {
     bough_context_destroy(ctx);
 }
 
-static bo_vec3 momentum_of(const sketch *sk, const whole *f, const world *w) {
+static bo_vec3 momentum_of(const sketch *sk, const whole *f, const plan *w) {
     bo_vec3 p = {0, 0, 0};
     for (int32_t i = 0; i < sk->def.link_count; i++) {
         const bo_twist t = bo_load_twist(f->full->twists + 6 * i);
@@ -155,7 +158,7 @@ static void a_ball_hands_over_its_momentum(void **unused) {
     for (int by_base = 0; by_base < 2; by_base++) {
         sketch *sk = chain(3);
         sk->def.free_base = true;
-        world *w = new_world();
+        plan *w = new_plan();
         add_touch(w, by_base ? BOUGH_TOUCH_BY_BASE : 0, sphere_def(0.03));
         bough_rigid_body_def *ball =
             add_body(ctx, w, sphere_def(0.03), 3000, at(by_base ? 0.01 : 0.34, 0.005, 0.2, 0, 0, 0));
@@ -184,11 +187,11 @@ static void all_coordinates_answer_to_impulses(void **unused) {
     for (int free_base = 0; free_base < 2; free_base++) {
         sketch *sk = chain(3);
         sk->def.free_base = free_base;
-        world *w = new_world();
+        plan *w = new_plan();
         add_touch(w, 0, sphere_def(0.03));
         whole f = whole_of(ctx, sk, w);
         check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
-        const int32_t n = f.full->work->n;
+        const int32_t n = bo_full_work_of(f.full)->n;
         double answer[40 * 40];
         check(n > 2 && n <= 40);
         for (int32_t i = 0; i < n * n; i++)
@@ -217,7 +220,7 @@ static void links_touch_as_end_effectors_there(void **unused) {
         sketch *sk = chain(4);
         sk->def.free_base = i % 2;
         add_effector(sk, 2, bo_se3_identity());
-        world *w[2] = {new_world(), new_world()};
+        plan *w[2] = {new_plan(), new_plan()};
         bough_shape_def ball = sphere_def(0.03);
         bo_store3(ball.frame.position, bo_v3(0.01, 0.02, 0));
         for (int by_link = 0; by_link < 2; by_link++) {
@@ -290,6 +293,7 @@ static void mechanisms_of_any_kind_share_a_world(void **unused) {
             if (k >> i & 1) {
                 check_ok(ctx, bough_mechanism_create(ctx, &sk[i]->def, &whole_of_it[i]));
                 check_ok(ctx, bough_full_mechanism_create(ctx, whole_of_it[i], &full[i]));
+                test_weigh(full[i]->gravity);
                 check_ok(ctx, bough_full_actor_create(ctx, full[i], 1, &touch, &actors[i]));
             } else {
                 m[i] = start(ctx, sk[i]);
@@ -333,7 +337,7 @@ static void links_that_are_none_do_not_touch(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     sketch *sk = chain(2);
-    world *w = new_world();
+    plan *w = new_plan();
     add_touch(w, BOUGH_TOUCH_BY_LINK, sphere_def(0.03))->link = 3;
     moving m = start(ctx, sk);
     bough_contact_world *s = NULL;
@@ -358,7 +362,7 @@ static void steps_are_whole_or_none(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     sketch *sk = chain(3);
-    world *w = new_world();
+    plan *w = new_plan();
     add_touch(w, 0, sphere_def(0.02));
     add_obstacle(w, plane_def(), at(0, 0, -0.03, 0, 0, 0));
     add_body(ctx, w, sphere_def(0.03), 500, at(0.3, 0, 0.1, 0, 0, 0));

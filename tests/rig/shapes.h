@@ -72,4 +72,12 @@ static inline bough_shape *random_hull(bough_context *ctx, test_random *r, int32
     return shape_of(ctx, hull_def(count, points));
 }
 
+/* Height of a square field at a place, by the triangle there. */
+static inline double height_at(int32_t n, double cell, const double *heights, double x, double y) {
+    const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
+    const int32_t i = (int32_t)floor(u), j = (int32_t)floor(v);
+    const double *h = heights + n * j + i, a = u - i, b = v - j;
+    return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
+}
+
 #endif

@@ -54,6 +54,23 @@ static void curves_are_copies_and_are_found_by_name(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void memory_may_be_short(void **state) {
+    (void)state;
+    const double times[] = {0, 1}, values[] = {2, 5};
+    for (long fail_at = 1;; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        bough_context *ctx = test_counting_context(&memory);
+        bo_curve curve;
+        const bough_status status = bo_curve_make(ctx, "lift", 2, times, values, &curve);
+        bo_curve_free(ctx, &curve);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+        if (status == BOUGH_OK)
+            break;
+        check_int(status, BOUGH_ERROR_MEMORY);
+    }
+}
+
 /* A motor goes where its curve does, scaled, and as fast. */
 static void motors_follow_their_curves(void **state) {
     (void)state;
@@ -74,6 +91,7 @@ int main(void) {
         cmocka_unit_test(curves_are_integrated_exactly),
         cmocka_unit_test(the_integral_of_a_curve_is_the_area_below_it),
         cmocka_unit_test(curves_are_copies_and_are_found_by_name),
+        cmocka_unit_test(memory_may_be_short),
         cmocka_unit_test(motors_follow_their_curves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

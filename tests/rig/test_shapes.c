@@ -186,6 +186,44 @@ static void surfaces_are_closed(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* The box around a shape has all of it, wherever it is: a polyhedron reaches all six sides, and of a field whose
+ * opposite corners are its lowest and its highest node these two are on the sphere whose box it is. */
+static void boxes_enclose_shapes(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {8};
+    for (int round = 0; round < 20; round++) {
+        const bo_se3 at = random_place(&r, 5);
+        const double slope[6] = {-1, 0.2, 1, -0.5, 0.3, 3};
+        bough_shape_def defs[] = {box_def(0.3, 0.5, 0.7), field_def(3, 2, 0.5, slope)};
+        for (size_t d = 0; d < 2; d++) {
+            bo_vec3 lower, upper, least = bo_v3(INFINITY, INFINITY, INFINITY), most = bo_scale(-1, least);
+            bough_shape_surface s;
+            defs[d].frame = bo_put_pose(random_place(&r, 2));
+            bough_shape *shape = shape_of(ctx, defs[d]);
+            bo_shape_bounds(shape, at, &lower, &upper);
+            check_ok(ctx, bough_shape_surface_create(ctx, shape, &s));
+            for (int32_t i = 0; i < s.vertex_count; i++) {
+                const bo_vec3 x = bo_se3_apply(at, bo_load3(s.vertices + 3 * i));
+                least = bo_v3(fmin(least.x, x.x), fmin(least.y, x.y), fmin(least.z, x.z));
+                most = bo_v3(fmax(most.x, x.x), fmax(most.y, x.y), fmax(most.z, x.z));
+            }
+            if (d == 0) {
+                check_below(bo_norm(bo_sub(least, lower)) + bo_norm(bo_sub(most, upper)), 1e-12);
+            } else {
+                const bo_vec3 first = bo_load3(s.vertices), last = bo_load3(s.vertices + 15);
+                const double across = bo_norm(bo_sub(last, first));
+                check(lower.x < least.x && lower.y < least.y && lower.z < least.z);
+                check(upper.x > most.x && upper.y > most.y && upper.z > most.z);
+                check_below(bo_norm(bo_sub(bo_sub(upper, lower), bo_v3(across, across, across))), 1e-12);
+            }
+            bough_shape_surface_destroy(ctx, &s);
+            bough_shape_destroy(ctx, shape);
+        }
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- what is refused ---- */
 
 static void check_refused(bough_context *ctx, bough_shape_def def, const char *part) {
@@ -291,7 +329,11 @@ static void memory_may_be_short(void **unused) {
             test_memory memory = {.fail_at = fail_at};
             bough_context *ctx = test_counting_context(&memory);
             bough_shape *shape = NULL;
-            const bough_status status = bough_shape_create(ctx, &defs[d], &shape);
+            bough_shape_surface surface = {0};
+            bough_status status = bough_shape_create(ctx, &defs[d], &shape);
+            if (status == BOUGH_OK)
+                status = bough_shape_surface_create(ctx, shape, &surface);
+            bough_shape_surface_destroy(ctx, &surface);
             bough_shape_destroy(ctx, shape);
             bough_context_destroy(ctx);
             check_int(memory.live, 0);
@@ -303,13 +345,10 @@ static void memory_may_be_short(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hulls_enclose_their_points),
-        cmocka_unit_test(a_cube_of_many_points_has_six_faces),
-        cmocka_unit_test(a_prism_has_caps_of_one_face),
-        cmocka_unit_test(masses_are_those_of_textbooks),
-        cmocka_unit_test(surfaces_are_closed),
-        cmocka_unit_test(hostile_shapes_are_refused),
-        cmocka_unit_test(bad_points_make_a_hull_or_a_sentence),
+        cmocka_unit_test(hulls_enclose_their_points),   cmocka_unit_test(a_cube_of_many_points_has_six_faces),
+        cmocka_unit_test(a_prism_has_caps_of_one_face), cmocka_unit_test(masses_are_those_of_textbooks),
+        cmocka_unit_test(surfaces_are_closed),          cmocka_unit_test(boxes_enclose_shapes),
+        cmocka_unit_test(hostile_shapes_are_refused),   cmocka_unit_test(bad_points_make_a_hull_or_a_sentence),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

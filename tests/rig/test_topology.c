@@ -96,10 +96,30 @@ static void what_is_not_connected_is_told(void **unused) {
     bough_context_destroy(ctx);
 }
 
+static void memory_may_be_short(void **unused) {
+    (void)unused;
+    test_random random = {3};
+    bough_joint_def joints[MOST];
+    const int32_t count = draw(&random, 10, 3, joints);
+    for (long fail_at = 1;; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        bough_context *ctx = test_counting_context(&memory);
+        bo_topology t;
+        const bough_status status = bo_topology_find(ctx, 10, count, joints, 0, &t);
+        bo_topology_free(ctx, &t);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+        if (status == BOUGH_OK)
+            break;
+        check_int(status, BOUGH_ERROR_MEMORY);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_span_and_loops_close),
         cmocka_unit_test(what_is_not_connected_is_told),
+        cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,12 +105,12 @@ static double lowest(int32_t size, const double *inverse, const double *K, int32
 }
 
 /* The whole tree with the exact coupling, its softest part with what it carries else. */
-static double tree_frequency(bough_context *ctx, const bough_model *model, bough_coupling coupling) {
-    const int32_t n = bough_model_size(model);
+static double tree_frequency(bough_context *ctx, const bough_tree_model *model, bough_coupling coupling) {
+    const int32_t n = bough_tree_model_size(model);
     double *inverse = calloc((size_t)(n * n + 4 * n), sizeof *inverse), *K = inverse + n * n, *zero = K + n;
     double *force = zero + n, *a = force + n, best = INFINITY;
-    bough_state *state;
-    check_ok(ctx, bough_state_create(ctx, model, &state));
+    bough_tree_state *state;
+    check_ok(ctx, bough_tree_state_create(ctx, model, &state));
     state->coupling = coupling;
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
@@ -119,24 +119,24 @@ static double tree_frequency(bough_context *ctx, const bough_model *model, bough
             inverse[i * n + k] = a[i];
         force[k] = 0;
     }
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     for (int32_t p = 0; p < def->part_count; p++) {
         const bough_component *c = def->components[def->parts[p].component];
         for (int32_t l = 0; l < c->r; l++)
-            K[bough_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
+            K[bough_tree_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
     }
     for (int32_t p = 0; p < def->part_count && coupling != BOUGH_COUPLING_L3; p++)
-        best = fmin(best,
-                    lowest(n, inverse, K, bough_model_offset(model, p), def->components[def->parts[p].component]->r));
+        best = fmin(best, lowest(n, inverse, K, bough_tree_model_offset(model, p),
+                                 def->components[def->parts[p].component]->r));
     if (coupling == BOUGH_COUPLING_L3)
         best = lowest(n, inverse, K, 0, n);
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     free(inverse);
     return best;
 }
 
-static int32_t levels_of(const bough_model *model) {
-    const bough_model_def *def = bough_model_describe(model);
+static int32_t levels_of(const bough_tree_model *model) {
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     int32_t most = 0;
     for (int32_t p = 0; p < def->part_count; p++) {
         int32_t levels = 1;
@@ -150,12 +150,12 @@ static int32_t levels_of(const bough_model *model) {
 static void compare_frequencies(tree_shape shape, double tolerance) {
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     bough_modes *modes;
     check_ok(ctx, bough_scene_load(ctx, write_tree(ctx, shape, "[0, 0, 0]"), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     check_int(levels_of(model), shape == BARE ? SEGMENTS : SEGMENTS + 1);
-    check_int(bough_model_part_count(model), shape == BARE ? SEGMENTS : PARTS);
+    check_int(bough_tree_model_part_count(model), shape == BARE ? SEGMENTS : PARTS);
     bo_whole *whole;
     check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
     check_ok(ctx, bough_body_modes(ctx, whole->body, whole->load_case, 1, NULL, &modes));
@@ -169,7 +169,7 @@ static void compare_frequencies(tree_shape shape, double tolerance) {
     check_near(ratio[3], 1, tolerance);
     check(ratio[0] > ratio[1] && ratio[1] > ratio[2] && ratio[2] > ratio[3]); /* better and better */
     bough_modes_destroy(ctx, modes);
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

@@ -51,16 +51,16 @@ static void what_is_cut_falls_from_then_on(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     play p = begin(ctx, CHAIN(", 'events': [{'time': 0.1234, 'detach': 'c'}]"), NULL);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
-    const int32_t c = bough_model_find_part(model, "c");
+    const int32_t c = bough_tree_model_find_part(model, "c");
     step(ctx, &p, 12);
     check_int(state->root_count, 0);
     step(ctx, &p, 1);
     check_int(state->root_count, 1);
     check_near(state->time, 0.13, 1e-12);
-    const bough_root start = state->roots[0];
+    const bough_tree_root start = state->roots[0];
     check_int(start.part, c);
     step(ctx, &p, 20);
     const double t = 0.2, fall = start.momentum[2] / start.mass * t - 0.5 * 3 * t * t;
@@ -86,8 +86,8 @@ static void events_happen_at_their_times(void **unused) {
         bough_run_def def = bough_default_run_def();
         def.dt = k == 0 ? 0.01 : k == 1 ? 0.0077 : 0.0004, def.duration = 0.308;
         play p = begin(ctx, CHAIN(", 'events': [{'time': 0.205, 'detach': 'c'}, {'time': 0.1, 'lock': 'b'}]"), &def);
-        const bough_model *model;
-        const bough_state *state;
+        const bough_tree_model *model;
+        const bough_tree_state *state;
         check_ok(ctx, bough_run_advance(ctx, p.run));
         check(bough_run_model(p.run, &model, &state));
         /* all after the cut by the weight alone */
@@ -111,8 +111,8 @@ static void parts_break_where_the_stress_passes_their_strength(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     play whole = begin(ctx, CHAIN(""), NULL), p = begin(ctx, CHAIN(BREAKING), NULL);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     int broken_at = 0;
     for (int i = 1; i <= 20 && !broken_at; i++) {
@@ -128,7 +128,7 @@ static void parts_break_where_the_stress_passes_their_strength(void **unused) {
     check(!strcmp(changes[0].change, "break") && !strcmp(changes[0].name, "c"));
     check_near(changes[0].time, 0.01 * broken_at, 1e-12);
     check_near(changes[0].stress, value(&whole, "most.von_mises"), 1e-11 * changes[0].stress);
-    check(bough_state_parts(model, state)[changes[0].part].locked);
+    check(bough_tree_state_parts(model, state)[changes[0].part].locked);
     /* nothing is gained or lost in that instant but by the lock, which can only take energy */
     for (int d = 0; d < 3; d++)
         check_near(bough_run_values(p.run)[BOUGH_COLUMN_MOMENTUM + d],
@@ -137,7 +137,7 @@ static void parts_break_where_the_stress_passes_their_strength(void **unused) {
     /* what has sunk below is gone, and its probes are blank */
     while (bough_run_values(p.run)[BOUGH_COLUMN_TIME] < 0.395) {
         step(ctx, &p, 1);
-        const bool there = !bough_state_parts(model, state)[changes[0].part].absent;
+        const bool there = !bough_tree_state_parts(model, state)[changes[0].part].absent;
         check(isnan(value(&p, "tip.x")) == !there && isnan(value(&p, "most.von_mises")) == !there);
         check(!there || state->roots[0].centre[2] >= -0.2);
         changes = bough_run_changes(p.run, &count);
@@ -148,7 +148,7 @@ static void parts_break_where_the_stress_passes_their_strength(void **unused) {
     const bough_mesh *mesh = bough_run_mesh(p.run);
     const double *u = bough_run_displacement(p.run);
     check(u != NULL);
-    const int32_t first = bough_model_first_vertex(model, changes[0].part);
+    const int32_t first = bough_tree_model_first_vertex(model, changes[0].part);
     for (int d = 0; d < 3; d++) /* all in one point */
         check_near(mesh->vertices[3 * first + d] + u[3 * first + d],
                    mesh->vertices[3 * first + 3 + d] + u[3 * first + 3 + d], 1e-12);
@@ -231,21 +231,21 @@ static void replaying_gives_the_same_bits_across_cut_ties(void **unused) {
                    RING(", 'events': [{'time': 0.1234, 'cut_tie': '*'}, {'time': 0.13, 'join_tie': '*'}, {'time': 0.4, "
                         "'cut_tie': '*'}]"),
                    &def);
-    const bough_model *model;
-    const bough_state *state;
-    bough_state *again;
-    bough_log *log;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
+    bough_tree_state *again;
+    bough_tree_log *log;
     bool same = false;
     check(bough_run_model(p.run, &model, &state));
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check(state->tie_strength[0] == 0); /* by the last event */
-    check_ok(ctx, bough_log_load(ctx, path, &log));
-    check_ok(ctx, bough_state_create(ctx, model, &again));
-    check_ok(ctx, bough_log_replay(ctx, model, again, log, NULL, NULL, &same));
+    check_ok(ctx, bough_tree_log_load(ctx, path, &log));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &again));
+    check_ok(ctx, bough_tree_log_replay(ctx, model, again, log, NULL, NULL, &same));
     check(same && again->tie_strength[0] == 0);
-    check_int(memcmp(again->q, state->q, (size_t)bough_model_size(model) * sizeof *again->q), 0);
-    bough_state_destroy(ctx, again);
-    bough_log_destroy(ctx, log);
+    check_int(memcmp(again->q, state->q, (size_t)bough_tree_model_size(model) * sizeof *again->q), 0);
+    bough_tree_state_destroy(ctx, again);
+    bough_tree_log_destroy(ctx, log);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -298,8 +298,8 @@ static void gusts_are_carried_by_the_mean_as_it_was(void **unused) {
         ctx,
         CHAIN(", 'wind': {'velocity': [0, 2, 0], 'curve': 'up'}, 'curves': {'up': [[0, 1], [0.2, 1], [0.2001, 2]]}"),
         &def);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 40); /* the wind is that of the start of the last step, at 0.39 s */
     const double place[3] = {0.3, 0.2, 0.1};
@@ -365,10 +365,10 @@ static void parts_come_and_go(void **unused) {
               "'tip'}, {'time': 0.45, 'add': 'b'}, {'time': 0.46, 'detach': 'b'}, {'time': 0.47, 'remove': 'a'}, "
               "{'time': 0.5, 'reattach': 'b'}]}",
               NULL);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
-    check(isnan(value(&p, "x.x")) && bough_state_parts(model, state)[0].locked);
+    check(isnan(value(&p, "x.x")) && bough_tree_state_parts(model, state)[0].locked);
     step(ctx, &p, 5);
     check_near(value(&p, "x.y"), 2, 1e-12);
     check_near(value(&p, "x.uy"), -1, 1e-12);
@@ -377,15 +377,15 @@ static void parts_come_and_go(void **unused) {
     check(value(&p, "x.vz") > 0); /* the force on it */
     step(ctx, &p, 7);
     check_int(state->root_count, 0);
-    check_int(bough_state_parts(model, state)[2].parent, 0);
+    check_int(bough_tree_state_parts(model, state)[2].parent, 0);
     step(ctx, &p, 12);
-    check(isnan(value(&p, "b.x")) && !bough_state_parts(model, state)[0].locked);
+    check(isnan(value(&p, "b.x")) && !bough_tree_state_parts(model, state)[0].locked);
     step(ctx, &p, 5);
     check_int(state->root_count, 2); /* of a and x; b is gone */
     step(ctx, &p, 3);
-    check_int(bough_state_parts(model, state)[2].parent, -1); /* there was nothing to hang on */
+    check_int(bough_tree_state_parts(model, state)[2].parent, -1); /* there was nothing to hang on */
     step(ctx, &p, 10);
-    check_int(bough_state_parts(model, state)[1].parent, -1);
+    check_int(bough_tree_state_parts(model, state)[1].parent, -1);
     int32_t count;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
     check(!strcmp(changes[count - 1].change, "remove"));
@@ -406,8 +406,8 @@ static void what_is_added_stands_as_the_scene_has_it(void **unused) {
                    "0, 90]}], 'time': {'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.01, 'add': 'x', 'position': "
                    "[5, 0, 0]}, {'time': 0.01, 'add': 'y', 'rotate_deg': [90, 0, 0]}]}",
                    NULL);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 2);
     const double upright[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, tilted[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
@@ -487,8 +487,8 @@ static void a_ring_opens_where_its_tie_is_cut(void **unused) {
     def.changes = test_path("changes.csv");
     play p = begin(ctx, RING(", 'events': [{'time': 0.2, 'cut_tie': 'clos*'}]"), &def),
          whole = begin(ctx, RING(""), NULL);
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     double start[BOUGH_COLUMN_PROBES], widest = 0;
     char table[400];
@@ -569,8 +569,8 @@ static void ties_break_where_they_pull_too_hard(void **unused) {
     bough_context *ctx = test_context(1);
     const double mg = 5 * 10, w = sqrt(2000 / 5.0);
     play p = begin_bob(ctx, "0", "10, 0, 0", "'force': 75, 'torque': 1e9"); /* 3/2 m g: at w t = 120 degrees */
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 400);
     int32_t count;
@@ -614,8 +614,8 @@ static void ties_are_cut_and_joined_in_turn(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     play p = play_with_refusals(ctx, RING(CUTTING));
-    const bough_model *model;
-    const bough_state *state;
+    const bough_tree_model *model;
+    const bough_tree_state *state;
     check(bough_run_model(p.run, &model, &state));
     int32_t count, broken = 0;
     const bough_run_change *changes = bough_run_changes(p.run, &count);

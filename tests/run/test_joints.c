@@ -104,12 +104,12 @@ static const char *write_structure(bough_context *ctx, const structure *s) {
 
 /* ---- tree and body ---- */
 
-static void tree_frequencies(bough_context *ctx, const bough_model *model, double hz[MODES]) {
-    const int32_t n = bough_model_size(model);
+static void tree_frequencies(bough_context *ctx, const bough_tree_model *model, double hz[MODES]) {
+    const int32_t n = bough_tree_model_size(model);
     double *A = calloc((size_t)(2 * n * n + 7 * n), sizeof *A), *inverse = A + n * n, *K = inverse + n * n;
     double *zero = K + n, *force = zero + n, *values = force + n;
-    bough_state *state;
-    check_ok(ctx, bough_state_create(ctx, model, &state));
+    bough_tree_state *state;
+    check_ok(ctx, bough_tree_state_create(ctx, model, &state));
     state->coupling = BOUGH_COUPLING_L3;
     check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, zero, values)); /* the weight's */
     for (int32_t k = 0; k < n; k++) {
@@ -119,47 +119,47 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
             inverse[k * n + i] -= values[i];
         force[k] = 0;
     }
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     for (int32_t p = 0; p < def->part_count; p++) {
         const bough_component *c = def->components[def->parts[p].component];
         for (int32_t l = 0; l < c->r; l++)
-            K[bough_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
+            K[bough_tree_model_offset(model, p) + l] = c->K[l * (c->r + 1)];
     }
     for (int32_t e = 0; e < n * n; e++)
         A[e] = sqrt(K[e / n] * K[e % n]) * 0.5 * (inverse[e] + inverse[e % n * n + e / n]);
     check(bo_sym_eigen(n, A, values, NULL, values + n));
     for (int k = 0; k < MODES; k++)
         hz[k] = sqrt(values[k]) / (2 * M_PI);
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     free(A);
 }
 
 /* Returns the distance that the probe moves under the weight, tree over body. */
-static double sag_ratio(bough_context *ctx, const bough_model *model, const bo_whole *whole) {
+static double sag_ratio(bough_context *ctx, const bough_tree_model *model, const bo_whole *whole) {
     const bo_probe *probe = &whole->probes[0];
     const bough_body *body = whole->body;
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     const int32_t count = def->components[def->parts[probe->part].component]->surface.vertex_count;
     double *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u), x[3], v[3], best = INFINITY;
-    bough_state *state;
+    bough_tree_state *state;
     bough_static_result result;
     int32_t vertex = 0;
     check_ok(ctx, bough_body_static(ctx, body, whole->load_case, NULL, u, &result));
-    check_ok(ctx, bough_state_create(ctx, model, &state));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &state));
     for (int32_t i = 0; i < count; i++) {
-        check_ok(ctx, bough_state_vertex(ctx, model, state, probe->part, i, x, v));
+        check_ok(ctx, bough_tree_state_vertex(ctx, model, state, probe->part, i, x, v));
         const double d = fabs(x[0] - probe->rest[0]) + fabs(x[1] - probe->rest[1]) + fabs(x[2] - probe->rest[2]);
         if (d < best)
             best = d, vertex = i;
     }
-    check_ok(ctx, bough_state_settle(ctx, model, state, NULL, NULL));
-    check_ok(ctx, bough_state_vertex(ctx, model, state, probe->part, vertex, x, v));
+    check_ok(ctx, bough_tree_state_settle(ctx, model, state, NULL, NULL));
+    check_ok(ctx, bough_tree_state_vertex(ctx, model, state, probe->part, vertex, x, v));
     double own = 0, full = 0;
     for (int d = 0; d < 3; d++) {
         own += pow(x[d] - probe->rest[d], 2);
         full += pow(u[3 * (size_t)probe->vertices[0] + (size_t)d], 2);
     }
-    bough_state_destroy(ctx, state);
+    bough_tree_state_destroy(ctx, state);
     free(u);
     return sqrt(own / full);
 }
@@ -168,7 +168,7 @@ typedef struct {
     double frequency, sag; /* tree over body, less 1; of that one of the lowest three that is off most */
 } truth;
 
-static truth compare(bough_context *ctx, bough_scene *scene, const bough_model *model) {
+static truth compare(bough_context *ctx, bough_scene *scene, const bough_tree_model *model) {
     truth t = {0};
     double hz[MODES];
     bough_modes *modes;
@@ -261,12 +261,12 @@ static void what_rigid_joints_cost_is_foretold(void **state) {
         heard h = {{0}, 0};
         bough_context *ctx = listening_context(&h);
         bough_scene *scene;
-        bough_model *model;
+        bough_tree_model *model;
         check_ok(ctx, bough_scene_load(ctx, write_structure(ctx, &structures[i]), &scene));
         check_ok(ctx, bough_scene_model(ctx, scene, &model));
         const truth t = compare(ctx, scene, model);
         bough_joint_forecast forecast;
-        check_ok(ctx, bo_joints_forecast(ctx, &scene->plan->assembly, bough_model_describe(model)->components,
+        check_ok(ctx, bo_joints_forecast(ctx, &scene->plan->assembly, bough_tree_model_describe(model)->components,
                                          scene->gravity, &forecast, NULL));
         check_forecast(&structures[i], &forecast, t);
         /* who is told: neither too many nor too few */
@@ -275,7 +275,7 @@ static void what_rigid_joints_cost_is_foretold(void **state) {
             check(h.count == 1 && strstr(h.text, i == 6 ? "\"fin" : "\"child\""));
         if (worst < 0.6 * BOUGH_JOINT_WARNING)
             check_int(h.count, 0);
-        bough_model_destroy(ctx, model);
+        bough_tree_model_destroy(ctx, model);
         bough_scene_destroy(ctx, scene);
         bough_context_destroy(ctx);
     }
@@ -288,11 +288,11 @@ static void every_start_tells_of_it(void **state) {
     const char *path = write_structure(ctx, &structures[6]);
     for (int start = 1; start <= 3; start++) { /* cooks at the first start only */
         bough_scene *scene;
-        bough_model *model;
+        bough_tree_model *model;
         check_ok(ctx, bough_scene_load(ctx, path, &scene));
         check_ok(ctx, bough_scene_model(ctx, scene, &model));
         check_int(h.count, start);
-        bough_model_destroy(ctx, model);
+        bough_tree_model_destroy(ctx, model);
         bough_scene_destroy(ctx, scene);
     }
     check(strstr(h.text, "joints.json") && strstr(h.text, "too low") && strstr(h.text, "too large"));

@@ -64,18 +64,19 @@ static int32_t vertex_near(const double *vertices, int32_t count, const double a
 /* Part and vertex of the beam's far end. */
 static int32_t tip_of(const play *p, int32_t *part) {
     const double at[3] = {1.5, 0, 0};
-    const bough_model *model;
-    const bough_state *now;
+    const bough_tree_model *model;
+    const bough_tree_state *now;
     const bough_mesh *mesh = bough_run_mesh(p->run);
     *part = 0;
     if (!bough_run_model(p->run, &model, &now))
         return vertex_near(mesh->vertices, mesh->vertex_count, at);
-    for (int32_t i = 0; i < bough_model_part_count(model); i++)
-        if (!strcmp(bough_model_describe(model)->parts[i].name, "c"))
+    for (int32_t i = 0; i < bough_tree_model_part_count(model); i++)
+        if (!strcmp(bough_tree_model_describe(model)->parts[i].name, "c"))
             *part = i;
-    const int32_t first = bough_model_first_vertex(model, *part);
-    const int32_t count = *part + 1 < bough_model_part_count(model) ? bough_model_first_vertex(model, *part + 1)
-                                                                    : bough_model_vertex_count(model);
+    const int32_t first = bough_tree_model_first_vertex(model, *part);
+    const int32_t count = *part + 1 < bough_tree_model_part_count(model)
+                              ? bough_tree_model_first_vertex(model, *part + 1)
+                              : bough_tree_model_vertex_count(model);
     return vertex_near(mesh->vertices + 3 * first, count - first, at);
 }
 

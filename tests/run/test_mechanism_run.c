@@ -393,7 +393,7 @@ static void surfaces_go_with_the_links(void **state) {
     check(u[3 * (vertex - 1) + 2] == 0 && v[3 * (vertex - 1) + 2] == 0);                 /* the floor */
     check(bough_run_thing(p.run, 5) == NULL && bough_run_thing(p.run, -1) == NULL);
     double nothing;
-    check_fails(ctx, bough_run_stresses(p.run, &nothing), BOUGH_ERROR_UNSUPPORTED, "rigid");
+    check_fails(ctx, bough_run_stresses(p.run, &nothing), BOUGH_ERROR_UNSUPPORTED, "no stress");
     end(ctx, &p);
     bough_context_destroy(ctx);
 }

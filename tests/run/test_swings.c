@@ -37,8 +37,8 @@ static const char tied[] = "{'bough': 1, 'components': {'bar': " BAR(
 typedef struct {
     bough_context *ctx;
     bough_scene *scene;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     int32_t tip, vertex; /* where it is looked at */
 } swing;
 
@@ -46,14 +46,14 @@ static swing hang(const char *text) {
     swing s = {.ctx = test_context(1)};
     check_ok(s.ctx, bough_scene_load(s.ctx, write_scene("swing.json", text), &s.scene));
     check_ok(s.ctx, bough_scene_model(s.ctx, s.scene, &s.model));
-    check_ok(s.ctx, bough_state_create(s.ctx, s.model, &s.state));
-    s.tip = bough_model_find_part(s.model, "tip");
-    const bough_part_def *part = &bough_model_describe(s.model)->parts[s.tip];
-    const bough_component *c = bough_model_describe(s.model)->components[part->component];
+    check_ok(s.ctx, bough_tree_state_create(s.ctx, s.model, &s.state));
+    s.tip = bough_tree_model_find_part(s.model, "tip");
+    const bough_part_def *part = &bough_tree_model_describe(s.model)->parts[s.tip];
+    const bough_component *c = bough_tree_model_describe(s.model)->components[part->component];
     double most = -INFINITY;
     for (int32_t v = 0; v < c->surface.vertex_count; v++) {
         double x[3], velocity[3];
-        check_ok(s.ctx, bough_state_vertex(s.ctx, s.model, s.state, s.tip, v, x, velocity));
+        check_ok(s.ctx, bough_tree_state_vertex(s.ctx, s.model, s.state, s.tip, v, x, velocity));
         if (x[0] > most + 1e-9)
             most = x[0], s.vertex = v;
     }
@@ -61,41 +61,41 @@ static swing hang(const char *text) {
 }
 
 static void take_down(swing *s) {
-    bough_state_destroy(s->ctx, s->state);
-    bough_model_destroy(s->ctx, s->model);
+    bough_tree_state_destroy(s->ctx, s->state);
+    bough_tree_model_destroy(s->ctx, s->model);
     bough_scene_destroy(s->ctx, s->scene);
     bough_context_destroy(s->ctx);
 }
 
 static void look(const swing *s, double x[3], double v[3]) {
-    check_ok(s->ctx, bough_state_vertex(s->ctx, s->model, s->state, s->tip, s->vertex, x, v));
+    check_ok(s->ctx, bough_tree_state_vertex(s->ctx, s->model, s->state, s->tip, s->vertex, x, v));
 }
 
 /* At rest and straight; dropped with `weight` times its weight, or thrown without any with the speed at its tip, in the
  * shape in which it would sag a little. */
 static void set_off(swing *s, double weight, double speed) {
-    const size_t n = (size_t)bough_model_size(s->model);
+    const size_t n = (size_t)bough_tree_model_size(s->model);
     double x[3], v[3];
-    bough_state_destroy(s->ctx, s->state);
-    check_ok(s->ctx, bough_state_create(s->ctx, s->model, &s->state));
+    bough_tree_state_destroy(s->ctx, s->state);
+    check_ok(s->ctx, bough_tree_state_create(s->ctx, s->model, &s->state));
     if (speed > 0) {
         s->state->gravity[2] *= 0.02;
-        check_ok(s->ctx, bough_state_settle(s->ctx, s->model, s->state, NULL, NULL));
+        check_ok(s->ctx, bough_tree_state_settle(s->ctx, s->model, s->state, NULL, NULL));
         memcpy(s->state->v, s->state->q, n * sizeof(double));
         memset(s->state->q, 0, n * sizeof(double));
-        check_ok(s->ctx, bough_state_update(s->ctx, s->model, s->state));
+        check_ok(s->ctx, bough_tree_state_update(s->ctx, s->model, s->state));
         look(s, x, v);
         const double now = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         for (size_t k = 0; k < n; k++)
             s->state->v[k] *= speed / now;
     }
     s->state->gravity[2] = -9.81 * weight;
-    check_ok(s->ctx, bough_state_update(s->ctx, s->model, s->state));
+    check_ok(s->ctx, bough_tree_state_update(s->ctx, s->model, s->state));
 }
 
 static double total(const swing *s, double *moving) {
-    bough_energies e;
-    check_ok(s->ctx, bough_state_energies(s->ctx, s->model, s->state, &e));
+    bough_tree_energies e;
+    check_ok(s->ctx, bough_tree_state_energies(s->ctx, s->model, s->state, &e));
     *moving = e.kinetic + e.elastic;
     return e.kinetic + e.elastic + e.gravity;
 }
@@ -111,7 +111,7 @@ static drift swing_for(swing *s, double seconds, double rate) {
     drift d = {0, 0, moving};
     double most = 0, last = 0;
     for (int i = 0; i < steps; i++) {
-        check_ok(s->ctx, bough_advance(s->ctx, s->model, s->state, 1 / rate, NULL));
+        check_ok(s->ctx, bough_tree_advance(s->ctx, s->model, s->state, 1 / rate, NULL));
         last = total(s, &moving) - start;
         most = fmax(most, last);
         d.swing = fmax(d.swing, i < 8 * rate ? moving : 0);
@@ -207,7 +207,7 @@ static void go(swing *s, const motion *m, double rate) {
         const double x = fmin((s->state->time + share / rate) / 0.8, 1);
         s->state->gravity[2] = -0.5 * 9.81 * x * x * x * (10 - 15 * x + 6 * x * x);
     }
-    check_ok(s->ctx, bough_step(s->ctx, s->model, s->state, 1 / rate));
+    check_ok(s->ctx, bough_tree_step(s->ctx, s->model, s->state, 1 / rate));
 }
 
 /* Root mean square of how far the tip is from its track, over a second; fine steps make the track. m */
@@ -217,7 +217,7 @@ static double error_of(swing *s, const motion *m, int rate, double *track) {
     if (m->method) {
         bough_integrator_def def = bough_default_integrator_def();
         def.name = m->method, s->state->passes = 2;
-        check_ok(s->ctx, bough_state_use_integrator(s->ctx, s->model, s->state, &def));
+        check_ok(s->ctx, bough_tree_state_use_integrator(s->ctx, s->model, s->state, &def));
     }
     for (int i = 0; i < SAMPLES; i++) {
         double x[3], v[3];
@@ -296,7 +296,8 @@ static void energy_out_of_nothing_ends_a_run(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Energy that stiffness damping of this ratio takes in five seconds from a beam of three parts, against the full one. */
+/* Energy that stiffness damping of this ratio takes in five seconds from a beam of three parts, against the full one.
+ */
 static double lost(bough_context *ctx, const char *text, const char *engine) {
     bough_run_def def = bough_default_run_def();
     def.engine = engine, def.integrator = strcmp(engine, "full") ? NULL : "midpoint";

@@ -222,13 +222,13 @@ static void momenta_are_those_that_flights_keep(void **state) {
     bough_context *ctx = test_context(1);
     test_random random = {8};
     bough_scene *scene;
-    bough_model *model;
-    bough_state *s;
+    bough_tree_model *model;
+    bough_tree_state *s;
     check_ok(ctx, bough_scene_load(ctx, write_scene("free.json", CHAIN("", "")), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &s));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &s));
     check_int(s->root_count, 1);
-    for (int32_t k = 0; k < bough_model_size(model); k++) {
+    for (int32_t k = 0; k < bough_tree_model_size(model); k++) {
         s->q[k] = test_uniform(&random, -0.01, 0.01);
         s->v[k] = test_uniform(&random, -1, 1);
     }
@@ -236,15 +236,15 @@ static void momenta_are_those_that_flights_keep(void **state) {
         s->roots[0].velocity[d] = test_uniform(&random, -1, 1);
         s->roots[0].angular_velocity[d] = test_uniform(&random, -1, 1);
     }
-    check_ok(ctx, bough_state_update(ctx, model, s));
-    bough_energies e;
-    check_ok(ctx, bough_state_energies(ctx, model, s, &e));
+    check_ok(ctx, bough_tree_state_update(ctx, model, s));
+    bough_tree_energies e;
+    check_ok(ctx, bough_tree_state_energies(ctx, model, s, &e));
     for (int d = 0; d < 3; d++) {
         check_near(e.momentum[d], s->roots[0].momentum[d], 1e-11);
         check_near(e.angular_momentum[d], s->roots[0].angular_momentum[d], 1e-11);
     }
-    bough_state_destroy(ctx, s);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, s);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

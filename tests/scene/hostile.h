@@ -97,21 +97,21 @@ static inline void check_failed_allocations(hostile_reader read, const char *con
 /* A scene of parts as a model, and the state that it starts from. */
 typedef struct {
     bough_scene *scene;
-    bough_model *model;
-    bough_state *rest;
+    bough_tree_model *model;
+    bough_tree_state *rest;
 } built;
 
 static inline built build(bough_context *ctx, const char *text) {
     built b;
     check_ok(ctx, load_text(ctx, text, &b.scene));
     check_ok(ctx, bough_scene_model(ctx, b.scene, &b.model));
-    check_ok(ctx, bough_state_create(ctx, b.model, &b.rest));
+    check_ok(ctx, bough_tree_state_create(ctx, b.model, &b.rest));
     return b;
 }
 
 static inline void demolish(bough_context *ctx, built *b) {
-    bough_state_destroy(ctx, b->rest);
-    bough_model_destroy(ctx, b->model);
+    bough_tree_state_destroy(ctx, b->rest);
+    bough_tree_model_destroy(ctx, b->model);
     bough_scene_destroy(ctx, b->scene);
 }
 

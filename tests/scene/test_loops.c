@@ -35,7 +35,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
                          ", 'ties': [{'name': 'near', 'parts': ['c', 'a'], 'interfaces': ['tip', 'base'], "
                          "'stiffness': 1, 'damping': 2, 'turning_stiffness': 3, 'turning_damping': 4}, {'parts': "
                          "['c'], 'interfaces': ['base'], 'stiffness': 5}]"));
-    const bough_model_def *def = bough_model_describe(l.model);
+    const bough_tree_model_def *def = bough_tree_model_describe(l.model);
     const bough_part_def *a = &def->parts[0], *b = &def->parts[1], *c = &def->parts[2];
     check(a->free && a->locked && !b->free && !b->locked && !a->joint);
     check_int(l.rest->root_count, 1);
@@ -101,16 +101,16 @@ static void copies_have_their_own_ties(void **state) {
                  "{'object': 'x', 'name': 'p'}, {'object': 'x', 'name': 'q', 'scale': 2, 'position': [0, 0, 9]}",
                  ", 'ties': [{'parts': ['q/b', 'p/a'], 'interfaces': ['tip', 'tip'], 'stiffness': 3}]");
         built l = build(ctx, text);
-        const bough_model_def *def = bough_model_describe(l.model);
+        const bough_tree_model_def *def = bough_tree_model_describe(l.model);
         check_int(def->tie_count, 3);
         check(!strcmp(def->ties[0].name, "p/t") && !strcmp(def->ties[1].name, "q/t"));
         for (int i = 0; i < 2; i++) {
-            check(def->ties[i].parent.body == bough_model_find_part(l.model, i ? "q/b" : "p/b"));
-            check(def->ties[i].child.body == bough_model_find_part(l.model, i ? "q/a" : "p/a"));
+            check(def->ties[i].parent.body == bough_tree_model_find_part(l.model, i ? "q/b" : "p/b"));
+            check(def->ties[i].child.body == bough_tree_model_find_part(l.model, i ? "q/a" : "p/a"));
             check_near(def->ties[i].stiffness[0], i ? 200 : 100, 1e-12);
         }
-        check(def->ties[2].parent.body == bough_model_find_part(l.model, "q/b") &&
-              def->ties[2].child.body == bough_model_find_part(l.model, "p/a") && def->ties[2].stiffness[1] == 3);
+        check(def->ties[2].parent.body == bough_tree_model_find_part(l.model, "q/b") &&
+              def->ties[2].child.body == bough_tree_model_find_part(l.model, "p/a") && def->ties[2].stiffness[1] == 3);
         demolish(ctx, &l);
     }
     built l = build(ctx, "{'bough': 1, " COMPONENTS
@@ -119,8 +119,8 @@ static void copies_have_their_own_ties(void **state) {
                          "'damping': 1}}], 'ties': [{'parts': ['b'], 'interfaces': ['tip'], 'stiffness': 1, 'damping': "
                          "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'name': 'w'}, "
                          "{'object': 'x', 'scale': 2}]}");
-    const bough_part_def *b = &bough_model_describe(l.model)->parts[3];
-    const bough_joint_def *tie = bough_model_describe(l.model)->ties + 1;
+    const bough_part_def *b = &bough_tree_model_describe(l.model)->parts[3];
+    const bough_joint_def *tie = bough_tree_model_describe(l.model)->ties + 1;
     check(b->offset[0] == 2 && b->offset[2] == 6 && b->joint->stiffness[2] == 8 && b->joint->damping[2] == 16);
     check(tie->parent.body == 3 && tie->child.body == BOUGH_WORLD && tie->stiffness[0] == 2 && tie->damping[0] == 4 &&
           tie->stiffness[5] == 8 && tie->damping[5] == 16);
@@ -214,7 +214,7 @@ static void objects_can_be_tied_too(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     built l = build(ctx, OBJECT(", 'ties': [{'parts': ['b'], 'interfaces': ['a'], 'stiffness': 1}]"));
-    check_int(bough_model_describe(l.model)->tie_count, 1);
+    check_int(bough_tree_model_describe(l.model)->tie_count, 1);
     check_fails(ctx, bo_scene_make_whole(ctx, l.scene, &(bo_whole *){NULL}), BOUGH_ERROR_UNSUPPORTED,
                 "knows no \"ties\"");
     demolish(ctx, &l);
@@ -249,12 +249,12 @@ static void the_example_works(void **state) {
     for (int tied = 0; tied < 2; tied++) {
         double v[3];
         l.rest->tie_strength[0] = tied;
-        check_ok(ctx, bough_state_settle(ctx, l.model, l.rest, NULL, NULL));
-        const bough_component *c = bough_model_describe(l.model)->components[0];
+        check_ok(ctx, bough_tree_state_settle(ctx, l.model, l.rest, NULL, NULL));
+        const bough_component *c = bough_tree_model_describe(l.model)->components[0];
         int32_t last = 0;
         for (int32_t i = 0; i < c->surface.vertex_count; i++)
             last = c->surface.position[3 * i] > c->surface.position[3 * last] ? i : last;
-        check_ok(ctx, bough_state_vertex(ctx, l.model, l.rest, 2, last, end[tied], v));
+        check_ok(ctx, bough_tree_state_vertex(ctx, l.model, l.rest, 2, last, end[tied], v));
     }
     check(end[0][2] < -0.5 && fabs(end[1][2]) < 0.06);
     demolish(ctx, &l);

@@ -21,8 +21,8 @@
 #define SHARED(objects, more) "{'bough': 1, " COMPONENTS ", 'objects': {" objects "}" more "}"
 #define BUSH "'bush': {" PARTS "}"
 
-static int32_t part_named(const bough_model *model, const char *name) {
-    int32_t part = bough_model_find_part(model, name);
+static int32_t part_named(const bough_tree_model *model, const char *name) {
+    int32_t part = bough_tree_model_find_part(model, name);
     if (part < 0)
         fail_msg("there is no part %s", name);
     return part;
@@ -62,20 +62,20 @@ static void copies_are_the_object_moved(void **state) {
                  "[10, -70, 130], 'scale': 1.5}, {'object': 'x', 'name': 'y'}]}",
                  objects[kind]);
         built two = build(ctx, text);
-        check_int(bough_model_part_count(two.model), 4);
-        check_int(bough_model_describe(two.model)->component_count, 2);
+        check_int(bough_tree_model_part_count(two.model), 4);
+        check_int(bough_tree_model_describe(two.model)->component_count, 2);
         for (int p = 0; p < 2; p++) {
             char name[64];
-            const bough_part_def *def = &bough_model_describe(one.model)->parts[p];
+            const bough_part_def *def = &bough_tree_model_describe(one.model)->parts[p];
             snprintf(name, sizeof name, "x/%s", def->name);
             const int32_t first = part_named(two.model, name);
             snprintf(name, sizeof name, "y/%s", def->name);
             const int32_t second = part_named(two.model, name);
             check_moved(&two.rest->frames[first], &one.rest->frames[p], degrees, 1.5, position);
             check_moved(&two.rest->frames[second], &one.rest->frames[p], none, 1, none);
-            check_near(bough_model_describe(two.model)->parts[first].scale, 1.5 * def->scale, 1e-15);
-            check(bough_model_describe(two.model)->parts[second].component ==
-                  bough_model_describe(two.model)->parts[first].component);
+            check_near(bough_tree_model_describe(two.model)->parts[first].scale, 1.5 * def->scale, 1e-15);
+            check(bough_tree_model_describe(two.model)->parts[second].component ==
+                  bough_tree_model_describe(two.model)->parts[first].component);
         }
         demolish(ctx, &two);
         demolish(ctx, &one);
@@ -89,7 +89,7 @@ static void copies_stand_in_rows_and_grids(void **state) {
     built g = build(ctx, SHARED(BUSH, ", 'place': [{'object': 'bush', 'name': 'row', 'copies': 3, 'spacing': [1, 2, "
                                       "3]}, {'object': 'bush', 'name': 'grid', 'position': [0, 0, 100], 'copies': [2, "
                                       "3, 1], 'spacing': [10, 20, 5]}, {'object': 'bush', 'name': 'row'}]"));
-    check_int(bough_model_part_count(g.model), 20);
+    check_int(bough_tree_model_part_count(g.model), 20);
     for (int k = 0; k < 3; k++) {
         char name[32];
         snprintf(name, sizeof name, "row%d/stem", k + 1);
@@ -107,7 +107,7 @@ static void copies_stand_in_rows_and_grids(void **state) {
     }
     check_near(g.rest->frames[part_named(g.model, "row4/stem")].pose.position[0], 1, 1e-12);
     const int32_t leaf = part_named(g.model, "grid5/leaf1");
-    check_int(bough_model_describe(g.model)->parts[leaf].parent, part_named(g.model, "grid5/stem"));
+    check_int(bough_tree_model_describe(g.model)->parts[leaf].parent, part_named(g.model, "grid5/stem"));
     demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
@@ -121,7 +121,7 @@ static void tracks_are_placed(void **state) {
                                 "0]}]}]}",
                                 ", 'place': [{'object': 'bush', 'position': [5, 0, 0], 'rotate_deg': [0, 0, 90], "
                                 "'scale': 3}]"));
-    const bough_track *track = &bough_model_describe(g.model)->parts[0].track;
+    const bough_track *track = &bough_tree_model_describe(g.model)->parts[0].track;
     const double places[2][3] = {{5, 3, 0}, {5, 3, 6}}, both[3] = {0, 90, 90};
     for (int k = 0; k < 6; k++)
         check_near(track->position[k], places[k / 3][k % 3], 1e-12);
@@ -164,12 +164,12 @@ static void copies_are_damped_alike(void **state) {
                                 ", 'place': [{'object': 'bush', 'name': 'a'}, {'object': 'bush', 'name': 'b', 'scale': "
                                 "3, 'position': [9, 0, 0]}]"));
     double hz[4], by_mass[2], by_stiffness[2];
-    check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
+    check_ok(ctx, bough_tree_state_lowest_frequencies(ctx, g.model, g.rest, hz));
     for (int i = 0; i < 2; i++) {
         by_mass[i] = g.rest->damping_mass[2 * i] / hz[2 * i];
         by_stiffness[i] = g.rest->damping_stiffness[2 * i] * hz[2 * i];
-        check(!bough_model_describe(g.model)->parts[2 * i].absent);
-        check(bough_model_describe(g.model)->parts[2 * i + 1].absent);
+        check(!bough_tree_model_describe(g.model)->parts[2 * i].absent);
+        check(bough_tree_model_describe(g.model)->parts[2 * i + 1].absent);
     }
     check(g.rest->damping_mass[0] == 2);
     check_near(hz[2], hz[0] / 3, 1e-9 * hz[0]);
@@ -266,10 +266,10 @@ static void paint_goes_over_parts(void **state) {
                                 "{'component': 'leaf', 'stiffness': 0.7}, {'parts': 'bush2/*', 'component': 'arm', "
                                 "'damping_ratio': 0.03}, {'parts': 'bush3/leaf?', 'stiffness': 4, 'curve': 'dry'}, "
                                 "{'parts': 'bush1/stem', 'curve': 'dry'}, {'parts': 'bush1/stem', 'stiffness': 5}]"));
-    const bough_part_def *parts = bough_model_describe(g.model)->parts;
+    const bough_part_def *parts = bough_tree_model_describe(g.model)->parts;
     const double stiffness[6] = {10, 0.7, 6, 0.7, 6, 2}, ratio[6] = {0.02, 0.02, 0.03, 0.02, 0.02, 0.02};
     double hz[6];
-    check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
+    check_ok(ctx, bough_tree_state_lowest_frequencies(ctx, g.model, g.rest, hz));
     for (int p = 0; p < 6; p++) {
         check_near(parts[p].stiffness, stiffness[p], 1e-15);
         check_near(parts[p].damping_stiffness * M_PI * hz[p], ratio[p], 1e-12); /* z = b w / 2 */
@@ -283,8 +283,8 @@ static void paint_goes_over_parts(void **state) {
                  "{'bough': 1, 'object': {" MESH "}, 'paint': [{'parts': 'b', 'stiffness': 2}, "
                  "{'component': 'a', 'damping_ratio': 0.25}]}");
     g = build(ctx, SCENE("'x': {'scene': 'other.json'}", ", 'paint': [{'component': 'x/*', 'stiffness': 3}]"));
-    check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
-    parts = bough_model_describe(g.model)->parts;
+    check_ok(ctx, bough_tree_state_lowest_frequencies(ctx, g.model, g.rest, hz));
+    parts = bough_tree_model_describe(g.model)->parts;
     check(parts[0].stiffness == 3 && parts[1].stiffness == 6);
     check_near(parts[0].damping_stiffness * M_PI * hz[0], 0.25, 1e-12);
     check(parts[1].damping_stiffness == 0);
@@ -384,7 +384,7 @@ static void absent_trees_can_be_added(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, load_text(ctx,
                             PLACE("{'object': 'bush', 'name': 'here'}, {'object': 'bush', 'name': 'spare', "
                                   "'absent': true}"),
@@ -392,20 +392,20 @@ static void absent_trees_can_be_added(void **state) {
     const bo_part *parts = scene->plan->assembly.parts;
     check(!parts[0].absent && !parts[1].absent && !parts[2].absent && parts[3].absent); /* leaf, stem; leaf, stem */
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    bough_state *now;
-    bough_energies before, after;
-    check_ok(ctx, bough_state_create(ctx, model, &now));
-    check_ok(ctx, bough_state_energies(ctx, model, now, &before));
+    bough_tree_state *now;
+    bough_tree_energies before, after;
+    check_ok(ctx, bough_tree_state_create(ctx, model, &now));
+    check_ok(ctx, bough_tree_state_energies(ctx, model, now, &before));
     const bough_change add = {.kind = BOUGH_CHANGE_ADD,
-                              .part = bough_model_find_part(model, "spare/stem"),
+                              .part = bough_tree_model_find_part(model, "spare/stem"),
                               .frame = {{{5, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0}, {0}}};
-    check_ok(ctx, bough_state_change(ctx, model, now, 1, &add));
-    check_ok(ctx, bough_state_energies(ctx, model, now, &after));
+    check_ok(ctx, bough_tree_state_change(ctx, model, now, 1, &add));
+    check_ok(ctx, bough_tree_state_energies(ctx, model, now, &after));
     check_near(now->frames[add.part].pose.position[0], 5, 0);
     check_near(after.gravity - before.gravity, before.gravity, 1e-9 * fabs(before.gravity)); /* as high as the other */
-    check_ok(ctx, bough_step(ctx, model, now, 1e-3));
-    bough_state_destroy(ctx, now);
-    bough_model_destroy(ctx, model);
+    check_ok(ctx, bough_tree_step(ctx, model, now, 1e-3));
+    bough_tree_state_destroy(ctx, now);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -430,9 +430,9 @@ static void the_example_works(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     built g = build(ctx, example_of_docs("### Several objects"));
-    check_int(bough_model_part_count(g.model), 2 * 2 + 50 * 2);
-    check_int(bough_model_describe(g.model)->component_count, 4);
-    check_near(bough_model_describe(g.model)->parts[part_named(g.model, "grass7/low")].stiffness, 1.5, 0);
+    check_int(bough_tree_model_part_count(g.model), 2 * 2 + 50 * 2);
+    check_int(bough_tree_model_describe(g.model)->component_count, 4);
+    check_near(bough_tree_model_describe(g.model)->parts[part_named(g.model, "grass7/low")].stiffness, 1.5, 0);
     demolish(ctx, &g);
     bough_context_destroy(ctx);
 }

@@ -26,7 +26,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, load_text(ctx,
                             SCENE("{'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2, 'stiffness': 0.5, "
                                   "'rotate_deg': [0, 90, 0], 'damping': {'mass': 3, 'stiffness': 0.25}}, {'name': 'a', "
@@ -39,12 +39,12 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check(scene->settle && !strcmp(scene->engine->kind->name, "tree") && scene->dt == 0.125 && scene->duration == 4);
     check(!strcmp(scene->integrator.name, "newmark") && !bough_scene_body(scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    const bough_model_def *def = bough_model_describe(model);
+    const bough_tree_model_def *def = bough_tree_model_describe(model);
     check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2 && def->alpha == 0);
     check(def->wind.velocity[0] == 4 && def->wind.velocity[2] == 6 && def->wind.gust == 0.25 && def->wind.length == 3);
     check(def->wind.density == 1.5 && def->wind.drag == 0.75 && def->wind.seed == 77);
     check_int(def->part_count, 2);
-    check_int(bough_model_find_part(model, "a"), 1);
+    check_int(bough_tree_model_find_part(model, "a"), 1);
     const bough_part_def *b = &def->parts[0], *a = &def->parts[1];
     check(b->parent == 1 && b->scale == 2 && b->stiffness == 0.5 && b->damping_mass == 3 &&
           b->damping_stiffness == 0.25);
@@ -52,18 +52,18 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check_near(b->rotation[6], -1, 1e-15);
     check(a->parent == -1 && a->position[0] == 1 && a->position[2] == 3);
     check_int(def->components[b->component]->r, 4);
-    bough_model *again; /* the components are there */
+    bough_tree_model *again; /* the components are there */
     check_ok(ctx, bough_scene_model(ctx, scene, &again));
-    check(bough_model_describe(again)->components[0] == def->components[0]);
-    bough_model_destroy(ctx, again);
-    bough_model_destroy(ctx, model);
+    check(bough_tree_model_describe(again)->components[0] == def->components[0]);
+    bough_tree_model_destroy(ctx, again);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
 
     check_ok(ctx, load_text(ctx, SCENE(TWO, ", 'time': {'alpha': -0.25}"), &scene));
     check(scene->model.alpha == -0.25);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene)); /* defaults */
-    const bough_model_def *settings = &scene->model;
+    const bough_tree_model_def *settings = &scene->model;
     check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && settings->alpha == -0.05 &&
           !scene->settle && scene->gravity[2] == 0);
     check(settings->wind.velocity[0] == 0 && settings->wind.seed == 1 && !scene->names_integrator);
@@ -76,17 +76,17 @@ static void objects_stay_where_they_are(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
-    bough_state *rest;
+    bough_tree_model *model;
+    bough_tree_state *rest;
     check_ok(ctx, load_text(ctx, OBJECT(""), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &rest));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &rest));
     const double middle[2][3] = {{5, 6.1, 7.05}, {6, 6.1, 7.05}};
     for (int p = 0; p < 2; p++)
         for (int d = 0; d < 3; d++)
             check_near(rest->frames[p].pose.position[d], middle[p][d], 1e-12);
-    bough_state_destroy(ctx, rest);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, rest);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -118,19 +118,19 @@ static void jagged_cuts_close_at_rest(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
-    bough_state *rest;
-    bough_gap gap;
+    bough_tree_model *model;
+    bough_tree_state *rest;
+    bough_tree_gap gap;
     write_jagged(ctx, test_path("jagged.msh"));
     check_ok(ctx,
              load_text(ctx, "{'bough': 1, 'object': {'mesh': 'jagged.msh', 'fix': 'x0', 'basis': {'r': 4}}}", &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &rest));
-    check_ok(ctx, bough_state_gap(ctx, model, rest, &gap));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &rest));
+    check_ok(ctx, bough_tree_state_gap(ctx, model, rest, &gap));
     check(gap.count > 10);
     check_below(gap.distance, 1e-6);
-    bough_state_destroy(ctx, rest);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, rest);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -139,10 +139,10 @@ static void components_that_are_finished_are_used(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     uint64_t before = scene->hash;
     bough_scene_destroy(ctx, scene);
     check_ok(ctx,
@@ -152,8 +152,8 @@ static void components_that_are_finished_are_used(void **state) {
                        &scene));
     check(scene->hash != before);
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    check_int(bough_model_size(model), 4);
-    bough_model_destroy(ctx, model);
+    check_int(bough_tree_model_size(model), 4);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -164,7 +164,7 @@ static void tracks_become_quaternions_that_go_the_short_way(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, load_text(ctx,
                             SCENE("{'name': 'a', 'component': 'arm', 'track': [{'time': -1, 'position': [1, 2, 3], "
                                   "'rotate_deg': [0, 0, 150]}, {'time': 0.5, 'rotate_deg': [0, 0, 210]}, {'time': 2, "
@@ -172,7 +172,7 @@ static void tracks_become_quaternions_that_go_the_short_way(void **state) {
                                   ""),
                             &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    const bough_part_def *part = &bough_model_describe(model)->parts[0];
+    const bough_part_def *part = &bough_tree_model_describe(model)->parts[0];
     const bough_track *track = &part->track;
     check_int(track->count, 3);
     check(track->time[0] == -1 && track->time[2] == 2 && track->position[1] == 2 && track->position[8] == 1);
@@ -189,7 +189,7 @@ static void tracks_become_quaternions_that_go_the_short_way(void **state) {
     /* the part begins at the first key */
     check(part->position[0] == 1 && part->position[2] == 3);
     check_near(part->rotation[0], cos(150 * M_PI / 180), 1e-14);
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -399,7 +399,7 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
                           "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'engine': {'kind': 'tree'}}",
                           &scene),
                 BOUGH_ERROR_FORMAT, "engine.kind: \"tree\" is for scenes of parts");
-    bough_model *model;
+    bough_tree_model *model;
     check_ok(ctx, load_text(ctx, SCENE("", ""), &scene));
     check_fails(ctx, bough_scene_model(ctx, scene, &model), BOUGH_ERROR_FORMAT,
                 "the scene has components, but no parts");

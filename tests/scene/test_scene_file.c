@@ -261,6 +261,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"rigid_body", KEYS(BO_RIGID_BODY_KEYS)},
                   {"obstacle", KEYS(BO_OBSTACLE_KEYS)},
                   {"shape", KEYS(BO_SHAPE_KEYS)},
+                  {"shape_mesh", KEYS(BO_SHAPE_MESH_KEYS)},
                   {"height_field", KEYS(BO_HEIGHT_FIELD_KEYS)},
                   {"noise", KEYS(BO_NOISE_KEYS)},
                   {"blend", KEYS(BO_BLEND_KEYS)},

@@ -43,7 +43,7 @@ static inline json_t *load_schema(const char *path) {
 
 /* The first JSON block after a heading of docs/scene-format/, whatever the level of the heading. */
 static inline const char *example_of_docs(const char *heading) {
-    static const char *const pages[] = {"body", "component", "events", "mechanism", "objects", "parts"};
+    static const char *const pages[] = {"body", "component", "events", "mechanism", "multibody", "objects", "parts", "robot"};
     static char text[120000];
     char line[200];
     snprintf(line, sizeof line, "# %s\n", heading + strspn(heading, "# "));

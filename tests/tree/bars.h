@@ -14,9 +14,9 @@ typedef struct {
     bough_context *ctx;
     bough_component *root, *limb;
     bough_part_def parts[MOST_BARS];
-    bough_model_def def;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model_def def;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } bars;
 
 static inline bough_component *cook_one(bough_context *ctx, int32_t r, double length, double damping, bool flies) {
@@ -50,7 +50,8 @@ static inline void prepare_bars(bars *b, bough_context *ctx, int32_t count, doub
         memcpy(part->rotation, (double[9]){cos(angle), 0, sin(angle), 0, 1, 0, -sin(angle), 0, cos(angle)},
                sizeof part->rotation);
     }
-    b->def = bough_default_model_def();
+    b->def = bough_default_tree_model_def();
+    test_weigh(b->def.gravity);
     b->def.component_count = 2;
     b->def.part_count = count;
 }
@@ -59,13 +60,13 @@ static inline void grow_bars(bars *b) {
     const bough_component *components[2] = {b->root, b->limb};
     b->def.components = components;
     b->def.parts = b->parts;
-    check_ok(b->ctx, bough_model_create(b->ctx, &b->def, &b->model));
-    check_ok(b->ctx, bough_state_create(b->ctx, b->model, &b->state));
+    check_ok(b->ctx, bough_tree_model_create(b->ctx, &b->def, &b->model));
+    check_ok(b->ctx, bough_tree_state_create(b->ctx, b->model, &b->state));
 }
 
 static inline void clear_bars(bars *b) {
-    bough_state_destroy(b->ctx, b->state);
-    bough_model_destroy(b->ctx, b->model);
+    bough_tree_state_destroy(b->ctx, b->state);
+    bough_tree_model_destroy(b->ctx, b->model);
     bough_component_destroy(b->ctx, b->root);
     bough_component_destroy(b->ctx, b->limb);
 }

@@ -26,9 +26,9 @@ static void tell(const char *name, const char *more, uint64_t hash) {
 /* ---- trees ---- */
 
 static uint64_t hash_state(const garden *g) {
-    const size_t size = bough_state_snapshot_size(g->model, g->state);
+    const size_t size = bough_tree_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(size);
-    bough_state_save(g->model, g->state, bytes);
+    bough_tree_state_save(g->model, g->state, bytes);
     const uint64_t hash = mix(MIX_START, bytes, size);
     free(bytes);
     return hash;
@@ -38,7 +38,7 @@ static uint64_t step_all(garden *g, double length) {
     uint64_t hash = hash_state(g);
     for (int i = 0; i < STEPS; i++) {
         load(g, 0, g->def.part_count);
-        const bough_status status = bough_advance(g->ctx, g->model, g->state, length, NULL);
+        const bough_status status = bough_tree_advance(g->ctx, g->model, g->state, length, NULL);
         hash = mix(hash, &status, sizeof status);
     }
     const uint64_t end = hash_state(g);
@@ -65,7 +65,7 @@ static void tell_integrators(void) {
         garden g = small_forest(false);
         bough_integrator_def def = bough_default_integrator_def();
         def.name = bough_integrator_describe(i)->name;
-        if (bough_state_use_integrator(g.ctx, g.model, g.state, &def) == BOUGH_OK)
+        if (bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def) == BOUGH_OK)
             tell("method", def.name, step_all(&g, dt / 8));
         clear(&g);
     }
@@ -83,7 +83,7 @@ static void tell_joints(void) {
     plant(&g);
     stir(&g, 3, 0.02, 0.5);
     tell("joints", "", step_all(&g, dt));
-    bough_state_settle(g.ctx, g.model, g.state, NULL, NULL);
+    bough_tree_state_settle(g.ctx, g.model, g.state, NULL, NULL);
     tell("settled", "", hash_state(&g));
     clear(&g);
 }
@@ -91,7 +91,7 @@ static void tell_joints(void) {
 static void tell_looks(void) {
     garden g = small_forest(false);
     double *stress = calloc((size_t)g.def.part_count, sizeof *stress);
-    bough_state_peak_stresses(g.ctx, g.model, g.state, stress);
+    bough_tree_state_peak_stresses(g.ctx, g.model, g.state, stress);
     tell("stress", "", mix(MIX_START, stress, (size_t)g.def.part_count * sizeof *stress));
     free(stress);
     clear(&g);

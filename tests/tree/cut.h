@@ -18,8 +18,8 @@ typedef struct {
     bough_split *split;
     bough_component *components[PARTS]; /* by part */
     bough_part_def parts[PARTS];
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     bo_mat3 axes[PARTS];
     int32_t vertex_count;
     int32_t *origin_of; /* vertex of the whole -> vertex of the box */
@@ -114,16 +114,17 @@ static inline cut make_cut(int32_t threads, int32_t limb_r, bool int16) {
                 bough_component_find_interface(c.components[trunk], domain_of_part[i] == 1 ? "one" : "two");
     bo_store3(c.parts[trunk].position,
               bo_mat_vec(c.axes[trunk], bo_scale(scales[trunk], bo_load3(c.components[trunk]->origin))));
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = PARTS, def.components = (const bough_component *const *)c.components;
     def.part_count = PARTS, def.parts = c.parts;
-    check_ok(c.ctx, bough_model_create(c.ctx, &def, &c.model));
-    check_ok(c.ctx, bough_state_create(c.ctx, c.model, &c.state));
-    c.vertex_count = bough_model_vertex_count(c.model);
+    check_ok(c.ctx, bough_tree_model_create(c.ctx, &def, &c.model));
+    check_ok(c.ctx, bough_tree_state_create(c.ctx, c.model, &c.state));
+    c.vertex_count = bough_tree_model_vertex_count(c.model);
     c.origin_of = malloc((size_t)c.vertex_count * sizeof *c.origin_of);
     int32_t at = 0;
     for (int i = 0; i < PARTS; i++) {
-        check_int(bough_model_first_vertex(c.model, i), at);
+        check_int(bough_tree_model_first_vertex(c.model, i), at);
         for (int32_t v = 0; v < c.components[i]->surface.vertex_count; v++)
             c.origin_of[at++] = c.split->domains[domain_of_part[i]].vertex_map[c.components[i]->surface.mesh_vertex[v]];
     }
@@ -132,8 +133,8 @@ static inline cut make_cut(int32_t threads, int32_t limb_r, bool int16) {
 }
 
 static inline void free_cut(cut *c) {
-    bough_state_destroy(c->ctx, c->state);
-    bough_model_destroy(c->ctx, c->model);
+    bough_tree_state_destroy(c->ctx, c->state);
+    bough_tree_model_destroy(c->ctx, c->model);
     for (int i = 0; i < PARTS; i++)
         bough_component_destroy(c->ctx, c->components[i]);
     bough_split_destroy(c->ctx, c->split);
@@ -147,7 +148,7 @@ static inline void deform(cut *c, double amplitude, uint64_t seed) {
     test_random random = {seed};
     for (int i = 0; i < PARTS; i++) {
         const bough_component *component = c->components[i];
-        double largest = 1e-300, *q = c->state->q + bough_model_offset(c->model, i);
+        double largest = 1e-300, *q = c->state->q + bough_tree_model_offset(c->model, i);
         double *u = malloc(3 * sizeof *u * (size_t)component->volume.vertex_count);
         for (int32_t l = 0; l < component->r; l++)
             q[l] = test_uniform(&random, -1, 1);
@@ -158,7 +159,7 @@ static inline void deform(cut *c, double amplitude, uint64_t seed) {
             q[l] *= amplitude / (largest * c->parts[i].scale);
         free(u);
     }
-    check_ok(c->ctx, bough_state_update(c->ctx, c->model, c->state));
+    check_ok(c->ctx, bough_tree_state_update(c->ctx, c->model, c->state));
 }
 
 /* All in double from the volume basis: positions, area vectors, each part for itself. */
@@ -171,7 +172,7 @@ static inline void compute_apart(cut *c, double *x, double *n) {
         bo_mat3 axes;
         memcpy(axes.m, frame->pose.rotation, sizeof axes.m);
         double *u = malloc(3 * sizeof *u * (size_t)component->volume.vertex_count);
-        displace(component, c->state->q + bough_model_offset(c->model, i), u);
+        displace(component, c->state->q + bough_tree_model_offset(c->model, i), u);
         for (int32_t v = 0; v < surface->vertex_count; v++) {
             const int32_t m = 3 * surface->mesh_vertex[v];
             bo_vec3 local = bo_add(bo_load3(component->volume.position + m), bo_load3(u + m));
@@ -196,8 +197,8 @@ static inline bool together(const cut *c, int32_t a, int32_t b) {
         return true;
     if (c->origin_of[a] != c->origin_of[b])
         return false;
-    const int32_t first = bough_model_first_vertex(c->model, trunk),
-                  end = bough_model_first_vertex(c->model, trunk + 1);
+    const int32_t first = bough_tree_model_first_vertex(c->model, trunk),
+                  end = bough_tree_model_first_vertex(c->model, trunk + 1);
     for (int32_t v = first; v < end; v++)
         if (c->origin_of[v] == c->origin_of[a])
             return true;
@@ -211,7 +212,7 @@ typedef struct {
 static inline drawn draw(const cut *c) {
     const size_t size = 3 * sizeof(float) * (size_t)c->vertex_count;
     drawn d = {malloc(size), malloc(size)};
-    check_ok(c->ctx, bough_state_surface(c->ctx, c->model, c->state, d.positions, d.normals));
+    check_ok(c->ctx, bough_tree_state_surface(c->ctx, c->model, c->state, d.positions, d.normals));
     return d;
 }
 static inline void free_drawn(drawn *d) {

@@ -12,14 +12,15 @@ typedef struct {
     grown *kinds[MOST_KINDS];
     const bough_component *components[MOST_KINDS];
     bough_part_def *parts;
-    bough_model_def def;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model_def def;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } garden;
 
 static inline garden till(int32_t threads) {
     garden g = {.ctx = test_context(threads), .parts = calloc(MOST_PARTS, sizeof *g.parts)};
-    g.def = bough_default_model_def();
+    g.def = bough_default_tree_model_def();
+    test_weigh(g.def.gravity);
     return g;
 }
 
@@ -47,14 +48,14 @@ static inline bough_part_def *add_part(garden *g, test_random *random, int32_t k
 
 static inline void plant(garden *g) {
     g->def.components = g->components, g->def.parts = g->parts;
-    check_ok(g->ctx, bough_model_create(g->ctx, &g->def, &g->model));
-    check_ok(g->ctx, bough_state_create(g->ctx, g->model, &g->state));
+    check_ok(g->ctx, bough_tree_model_create(g->ctx, &g->def, &g->model));
+    check_ok(g->ctx, bough_tree_state_create(g->ctx, g->model, &g->state));
 }
 
 /* Makes the state of a model anew with other settings. */
 static inline void uproot(garden *g) {
-    bough_state_destroy(g->ctx, g->state);
-    bough_model_destroy(g->ctx, g->model);
+    bough_tree_state_destroy(g->ctx, g->state);
+    bough_tree_model_destroy(g->ctx, g->model);
     g->state = NULL, g->model = NULL;
 }
 
@@ -68,7 +69,7 @@ static inline void clear(garden *g) {
 
 static inline void stir(garden *g, uint64_t seed, double bend, double speed) {
     test_random random = {seed};
-    const int32_t n = bough_model_size(g->model);
+    const int32_t n = bough_tree_model_size(g->model);
     for (int32_t k = 0; k < n; k++) {
         g->state->q[k] = test_uniform(&random, -bend, bend);
         g->state->v[k] = test_uniform(&random, -speed, speed);
@@ -79,7 +80,7 @@ static inline void stir(garden *g, uint64_t seed, double bend, double speed) {
             g->state->roots[k].velocity[d] = test_uniform(&random, -1, 1);
             g->state->roots[k].angular_velocity[d] = test_uniform(&random, -1, 1);
         }
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
 }
 
 static inline double length_of(int32_t n, const double *x) {
@@ -92,8 +93,8 @@ static inline double length_of(int32_t n, const double *x) {
 static inline void load(garden *g, int32_t first, int32_t count) {
     const double push[3] = {3, -7, 5}, twist[3] = {1, 2, -1};
     for (int32_t i = first; i < first + count; i += 3) {
-        check_ok(g->ctx, bough_state_add_wrench(g->ctx, g->model, g->state, i, push, twist));
-        check_ok(g->ctx, bough_state_add_force(g->ctx, g->model, g->state, i, 2, twist));
+        check_ok(g->ctx, bough_tree_state_add_wrench(g->ctx, g->model, g->state, i, push, twist));
+        check_ok(g->ctx, bough_tree_state_add_force(g->ctx, g->model, g->state, i, 2, twist));
     }
 }
 

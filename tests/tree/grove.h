@@ -16,8 +16,8 @@ typedef struct {
     bough_context *ctx;
     bough_component *components[3];
     bough_part_def parts[MOST_PARTS];
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } grove;
 
 static inline bough_component *cook_limb(bough_context *ctx, int32_t r, double length, bool flies) {
@@ -77,13 +77,12 @@ static inline grove plant_hinged(uint64_t seed, int32_t part_count, bough_coupli
         if (i % 3 == 2 && hinges)
             part->joint = hinge_about(1, test_uniform(&random, -1, 1), 2, 0, 0);
     }
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
     def.component_count = 3, def.components = (const bough_component *const *)g.components;
     def.part_count = part_count, def.parts = g.parts;
     def.coupling = coupling;
-    def.gravity[2] = 0;
-    check_ok(g.ctx, bough_model_create(g.ctx, &def, &g.model));
-    check_ok(g.ctx, bough_state_create(g.ctx, g.model, &g.state));
+    check_ok(g.ctx, bough_tree_model_create(g.ctx, &def, &g.model));
+    check_ok(g.ctx, bough_tree_state_create(g.ctx, g.model, &g.state));
     return g;
 }
 
@@ -92,8 +91,8 @@ static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coup
 }
 
 static inline void fell(grove *g) {
-    bough_state_destroy(g->ctx, g->state);
-    bough_model_destroy(g->ctx, g->model);
+    bough_tree_state_destroy(g->ctx, g->state);
+    bough_tree_model_destroy(g->ctx, g->model);
     for (int i = 0; i < 3; i++)
         bough_component_destroy(g->ctx, g->components[i]);
     bough_context_destroy(g->ctx);
@@ -101,14 +100,14 @@ static inline void fell(grove *g) {
 
 static inline size_t vertex_total(const grove *g) {
     size_t total = 0;
-    for (int32_t i = 0; i < bough_model_part_count(g->model); i++)
+    for (int32_t i = 0; i < bough_tree_model_part_count(g->model); i++)
         total += (size_t)g->components[g->parts[i].component]->volume.vertex_count;
     return total;
 }
 
 /* y = mass of all parts times x: their consistent mass matrices, scaled. */
 static inline void multiply_mass(const grove *g, bough_sparse *const mass[3], const double *x, double *y) {
-    for (int32_t i = 0; i < bough_model_part_count(g->model); i++) {
+    for (int32_t i = 0; i < bough_tree_model_part_count(g->model); i++) {
         int32_t component = g->parts[i].component;
         size_t n = 3 * (size_t)g->components[component]->volume.vertex_count;
         double s3 = pow(g->parts[i].scale, 3);
@@ -143,7 +142,7 @@ static inline bough_sparse *mass_of(bough_context *ctx, const bough_component *c
 /* Accelerations without elastic forces, with the generalised force `force` (may be NULL) beside those on the state. */
 static inline void accelerations(grove *g, const double *q, const double *v, const double *force, double *a) {
     check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, false, q, v, force, a));
-    bough_state_clear_forces(g->model, g->state);
+    bough_tree_state_clear_forces(g->model, g->state);
 }
 
 #endif

@@ -20,12 +20,12 @@ static void packs_run(void **unused) {
     grow_bars(&b);
     const size_t count = (size_t)b.limb->surface.vertex_count;
     float *rest = malloc(3 * count * sizeof *rest);
-    check_ok(ctx, bough_state_positions(ctx, b.model, b.state, 3, rest));
+    check_ok(ctx, bough_tree_state_positions(ctx, b.model, b.state, 3, rest));
     const double start = (double)rest[1];
     free(rest);
     const char *path = test_path("tree.bough");
-    check_ok(ctx, bough_model_save(ctx, b.model, path));
-    const int32_t size = bough_model_size(b.model);
+    check_ok(ctx, bough_tree_model_save(ctx, b.model, path));
+    const int32_t size = bough_tree_model_size(b.model);
     clear_bars(&b);
     bough_context_destroy(ctx);
     snprintf(command, sizeof command, "%s %s 2>&1", BOUGH_EMBED, path);

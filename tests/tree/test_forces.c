@@ -25,11 +25,11 @@ static void set_out(bars *b, bool flies, bool int16) {
     }
     b->def.gravity[2] = 0;
     grow_bars(b);
-    for (int32_t k = 0; k < bough_model_size(b->model); k++) {
+    for (int32_t k = 0; k < bough_tree_model_size(b->model); k++) {
         b->state->q[k] = test_uniform(&random, -0.03, 0.03);
         b->state->v[k] = test_uniform(&random, -1, 1);
     }
-    check_ok(b->ctx, bough_state_update(b->ctx, b->model, b->state));
+    check_ok(b->ctx, bough_tree_state_update(b->ctx, b->model, b->state));
 }
 
 static void go_home(bars *b) {
@@ -54,10 +54,10 @@ static float *random_forces(const bars *b, int32_t part) {
 /* Load on a part: on its coordinates, then force and torque about its origin, in the world. */
 static int32_t loads_of(const bars *b, int32_t part, double *loads) {
     const bo_tree_part *p = &b->model->parts[b->model->inside[part]];
-    const double *wrench = b->state->work->wrench + 6 * b->model->inside[part];
+    const double *wrench = bo_tree_work_of(b->state)->wrench + 6 * b->model->inside[part];
     bo_mat3 R;
     memcpy(R.m, b->state->frames[part].pose.rotation, sizeof R.m);
-    memcpy(loads, b->state->work->force + p->offset, (size_t)p->r * sizeof *loads);
+    memcpy(loads, bo_tree_work_of(b->state)->force + p->offset, (size_t)p->r * sizeof *loads);
     bo_store3(loads + p->r, bo_mat_vec(R, bo_load3(wrench)));
     bo_store3(loads + p->r + 3, bo_mat_vec(R, bo_load3(wrench + 3)));
     return p->r + 6;
@@ -72,17 +72,17 @@ static void surface_forces_are_the_sum_of_those_on_vertices(void **unused) {
             float *forces = random_forces(&b, part);
             double one[16], all[16];
             /* twice, since forces add up */
-            check_ok(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
-            check_ok(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
+            check_ok(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
+            check_ok(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
             int32_t count = loads_of(&b, part, all);
-            bough_state_clear_forces(b.model, b.state);
+            bough_tree_state_clear_forces(b.model, b.state);
             for (int32_t v = 0; v < surface_of(&b, part)->vertex_count; v++) {
                 const double force[3] = {2.0 * (double)forces[3 * v], 2.0 * (double)forces[3 * v + 1],
                                          2.0 * (double)forces[3 * v + 2]};
-                check_ok(b.ctx, bough_state_add_force(b.ctx, b.model, b.state, part, v, force));
+                check_ok(b.ctx, bough_tree_state_add_force(b.ctx, b.model, b.state, part, v, force));
             }
             loads_of(&b, part, one);
-            bough_state_clear_forces(b.model, b.state);
+            bough_tree_state_clear_forces(b.model, b.state);
             for (int32_t k = 0; k < count; k++) {
                 check(one[k] != 0);
                 check_near(all[k], one[k], 1e-12);
@@ -96,10 +96,10 @@ static void surface_forces_are_the_sum_of_those_on_vertices(void **unused) {
 /* f . x over the surface of a part, where its vertices are. */
 static double potential(const bars *b, int32_t part, const float *forces) {
     double sum = 0;
-    check_ok(b->ctx, bough_state_update(b->ctx, b->model, b->state));
+    check_ok(b->ctx, bough_tree_state_update(b->ctx, b->model, b->state));
     for (int32_t v = 0; v < surface_of(b, part)->vertex_count; v++) {
         double x[3], rate[3];
-        check_ok(b->ctx, bough_state_vertex(b->ctx, b->model, b->state, part, v, x, rate));
+        check_ok(b->ctx, bough_tree_state_vertex(b->ctx, b->model, b->state, part, v, x, rate));
         for (int d = 0; d < 3; d++)
             sum += (double)forces[3 * v + d] * x[d];
     }
@@ -114,8 +114,8 @@ static void surface_forces_do_the_work_of_their_vertices(void **unused) {
         bars b;
         set_out(&b, true, part == 2);
         float *forces = random_forces(&b, part);
-        double loads[16], *q = b.state->q + bough_model_offset(b.model, part);
-        check_ok(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
+        double loads[16], *q = b.state->q + bough_tree_model_offset(b.model, part);
+        check_ok(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
         const int32_t r = loads_of(&b, part, loads) - 6;
         for (int32_t l = 0; l < r; l++) {
             const double q0 = q[l];
@@ -126,8 +126,8 @@ static void surface_forces_do_the_work_of_their_vertices(void **unused) {
             q[l] = q0;
             check_near(work / (2 * h), loads[l], 1e-8);
         }
-        bough_root *root = &b.state->roots[0], kept = *root;
-        check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
+        bough_tree_root *root = &b.state->roots[0], kept = *root;
+        check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
         double arm[3];
         bo_store3(arm, bo_sub(bo_load3(b.state->frames[part].pose.position), bo_load3(root->pose.position)));
         for (int d = 0; d < 6; d++) {
@@ -168,7 +168,7 @@ static void an_even_pressure_has_no_resultant(void **unused) {
         const size_t count = 3 * (size_t)surface->vertex_count;
         float *x = malloc(count * sizeof *x), *forces = calloc(count, sizeof *forces);
         double largest = 0, loads[16];
-        check_ok(b.ctx, bough_state_positions(b.ctx, b.model, b.state, part, x));
+        check_ok(b.ctx, bough_tree_state_positions(b.ctx, b.model, b.state, part, x));
         for (int32_t t = 0; t < surface->triangle_count; t++) {
             bo_vec3 corner[3];
             double share[3];
@@ -183,7 +183,7 @@ static void an_even_pressure_has_no_resultant(void **unused) {
         }
         for (size_t k = 0; k < count; k++)
             largest = fmax(largest, fabs((double)forces[k]));
-        check_ok(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
+        check_ok(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, part, forces));
         const int32_t r = loads_of(&b, part, loads) - 6;
         for (int d = 0; d < 6; d++)
             check_near(loads[r + d], 0, 1e-5 * largest);
@@ -204,23 +204,23 @@ static void what_is_not_finite_is_refused_as_a_whole(void **unused) {
     set_out(&b, false, false);
     float *forces = random_forces(&b, 1);
     const size_t count = 3 * (size_t)surface_of(&b, 1)->vertex_count,
-                 size = bough_state_snapshot_size(b.model, b.state);
+                 size = bough_tree_state_snapshot_size(b.model, b.state);
     void *before = malloc(size), *after = malloc(size);
     const float wrong[] = {NAN, INFINITY, -INFINITY};
     const size_t places[] = {0, count / 2, count - 1};
-    bough_state_save(b.model, b.state, before);
+    bough_tree_state_save(b.model, b.state, before);
     for (int k = 0; k < 3; k++) {
         const float right = forces[places[k]];
         forces[places[k]] = wrong[k];
-        check_fails(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, 1, forces), BOUGH_NOT_FINITE,
+        check_fails(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, 1, forces), BOUGH_NOT_FINITE,
                     "a force on the surface of part 1 is not finite");
         forces[places[k]] = right;
     }
-    check_fails(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, PARTS, forces), BOUGH_ERROR_ARGUMENT,
-                "part 4 does not exist");
-    check_fails(b.ctx, bough_state_add_surface_forces(b.ctx, b.model, b.state, -1, forces), BOUGH_ERROR_ARGUMENT,
+    check_fails(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, PARTS, forces),
+                BOUGH_ERROR_ARGUMENT, "part 4 does not exist");
+    check_fails(b.ctx, bough_tree_state_add_surface_forces(b.ctx, b.model, b.state, -1, forces), BOUGH_ERROR_ARGUMENT,
                 "part -1 does not exist");
-    bough_state_save(b.model, b.state, after);
+    bough_tree_state_save(b.model, b.state, after);
     check(memcmp(before, after, size) == 0);
     free(before);
     free(after);
@@ -237,12 +237,12 @@ typedef struct {
 } weight;
 
 /* A force that keeps its direction, whatever the part does. */
-static bough_status push(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
+static bough_status push(void *data, bough_context *ctx, const bough_tree_model *model, bough_tree_state *state) {
     weight *w = data;
     w->calls++;
     if (w->status != BOUGH_OK)
         return bo_fail(ctx, w->status, "nothing to push with");
-    return bough_state_add_force(ctx, model, state, PARTS - 1, 11, w->force);
+    return bough_tree_state_add_force(ctx, model, state, PARTS - 1, 11, w->force);
 }
 
 /* Elastic energy less f . x has its least there: no coordinate gains anything. */
@@ -251,34 +251,34 @@ static void pushed_trees_settle_where_their_potential_is_least(void **unused) {
     bars b;
     set_out(&b, false, false);
     weight w = {.force = {20, -160, 280}};
-    bough_settle_def def = bough_default_settle_def();
+    bough_tree_settle_def def = bough_default_tree_settle_def();
     def.push = push, def.data = &w;
-    memset(b.state->q, 0, (size_t)bough_model_size(b.model) * sizeof(double));
-    check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
+    memset(b.state->q, 0, (size_t)bough_tree_model_size(b.model) * sizeof(double));
+    check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
     double start[3], end[3], rate[3], residual;
-    check_ok(b.ctx, bough_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, start, rate));
-    check_ok(b.ctx, bough_state_settle(b.ctx, b.model, b.state, &def, &residual));
+    check_ok(b.ctx, bough_tree_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, start, rate));
+    check_ok(b.ctx, bough_tree_state_settle(b.ctx, b.model, b.state, &def, &residual));
     check(residual <= def.tolerance && w.calls > 3);
-    check_ok(b.ctx, bough_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, end, rate));
+    check_ok(b.ctx, bough_tree_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, end, rate));
     print_message("moved by %g %g %g m\n", end[0] - start[0], end[1] - start[1], end[2] - start[2]);
     check(end[2] - start[2] > 0.2);
-    for (int32_t k = 0; k < bough_model_size(b.model); k++) {
+    for (int32_t k = 0; k < bough_tree_model_size(b.model); k++) {
         double *q = b.state->q + k, q0 = *q, E[2];
         const double h = 1e-5;
         for (int side = 0; side < 2; side++) {
-            bough_energies energies;
+            bough_tree_energies energies;
             *q = side ? q0 + h : q0 - h;
-            check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
-            check_ok(b.ctx, bough_state_energies(b.ctx, b.model, b.state, &energies));
-            check_ok(b.ctx, bough_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, end, rate));
+            check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
+            check_ok(b.ctx, bough_tree_state_energies(b.ctx, b.model, b.state, &energies));
+            check_ok(b.ctx, bough_tree_state_vertex(b.ctx, b.model, b.state, PARTS - 1, 11, end, rate));
             E[side] = energies.elastic - bo_dot(bo_load3(w.force), bo_load3(end));
         }
         *q = q0;
         check_near((E[1] - E[0]) / (2 * h), 0, 1e-7 * 323); /* of the force */
     }
-    check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
+    check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
     w.status = BOUGH_ERROR_ARGUMENT;
-    check_fails(b.ctx, bough_state_settle(b.ctx, b.model, b.state, &def, &residual), BOUGH_ERROR_ARGUMENT,
+    check_fails(b.ctx, bough_tree_state_settle(b.ctx, b.model, b.state, &def, &residual), BOUGH_ERROR_ARGUMENT,
                 "nothing to push with");
     go_home(&b);
 }
@@ -289,13 +289,13 @@ static void what_has_settled_stays(void **unused) {
     bars b;
     set_out(&b, false, false);
     weight w = {.force = {0, 5, -9}};
-    bough_settle_def def = bough_default_settle_def();
+    bough_tree_settle_def def = bough_default_tree_settle_def();
     def.push = push, def.data = &w;
-    memset(b.state->q, 0, (size_t)bough_model_size(b.model) * sizeof(double));
-    check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
-    check_ok(b.ctx, bough_state_settle(b.ctx, b.model, b.state, &def, NULL));
-    check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 0));
-    for (int32_t k = 0; k < bough_model_size(b.model); k++)
+    memset(b.state->q, 0, (size_t)bough_tree_model_size(b.model) * sizeof(double));
+    check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
+    check_ok(b.ctx, bough_tree_state_settle(b.ctx, b.model, b.state, &def, NULL));
+    check_ok(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 0));
+    for (int32_t k = 0; k < bough_tree_model_size(b.model); k++)
         check_near(b.state->a[k], 0, 5e-7);
     go_home(&b);
 }

@@ -29,9 +29,9 @@ static garden plant_forest(int32_t threads, bool joints, int32_t only) {
 }
 
 static void *snap_forest(const garden *g, size_t *size) {
-    *size = bough_state_snapshot_size(g->model, g->state);
+    *size = bough_tree_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(*size);
-    bough_state_save(g->model, g->state, bytes);
+    bough_tree_state_save(g->model, g->state, bytes);
     return bytes;
 }
 
@@ -39,7 +39,7 @@ static void *snap_forest(const garden *g, size_t *size) {
 static void steps_of(garden *g, int32_t count, int32_t end) {
     for (int32_t k = 0; k < count; k++) {
         load(g, 0, end);
-        check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 0.0005));
+        check_ok(g->ctx, bough_tree_step(g->ctx, g->model, g->state, 0.0005));
     }
 }
 
@@ -65,21 +65,21 @@ static void groves_change_no_bit(void **unused) {
         g.state->wind.velocity[0] = 2;
         steps(&g, 1);
         g.state->wind.velocity[0] = 0;
-        g.state->q[7] += 0.01, g.state->v[bough_model_size(g.model) - 3] += 0.02;
+        g.state->q[7] += 0.01, g.state->v[bough_tree_model_size(g.model) - 3] += 0.02;
         g.state->roots[3].velocity[1] += 0.5;
         steps(&g, 1);
-        check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, 210, true));
-        check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 650));
-        check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 2005));
+        check_ok(g.ctx, bough_tree_state_lock(g.ctx, g.model, g.state, 210, true));
+        check_ok(g.ctx, bough_tree_state_detach(g.ctx, g.model, g.state, 650));
+        check_ok(g.ctx, bough_tree_state_detach(g.ctx, g.model, g.state, 2005));
         for (int32_t tree = STAYING; tree < 20; tree++) { /* a grove is empty then */
             const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = tree * PARTS};
-            check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
+            check_ok(g.ctx, bough_tree_state_change(g.ctx, g.model, g.state, 1, &gone));
         }
         steps_of(&g, 2, STAYING * PARTS);
         g.state->passes = 2;
         steps_of(&g, 1, STAYING * PARTS);
         snapshots[way] = snap_forest(&g, &sizes[way]);
-        check(length_of(bough_model_size(g.model), g.state->q) > 1e-3);
+        check(length_of(bough_tree_model_size(g.model), g.state->q) > 1e-3);
         clear(&g);
         check_int(sizes[way], sizes[0]);
         check_int(memcmp(snapshots[way], snapshots[0], sizes[0]), 0);
@@ -102,8 +102,8 @@ static void trees_of_a_forest_move_as_each_alone(void **unused) {
                 check_near(same->pose.position[d], one->pose.position[d], 1e-11);
                 check_near(same->velocity[d], one->velocity[d], 1e-9);
             }
-            const double *q = alone.state->q + bough_model_offset(alone.model, i);
-            const double *other = forest.state->q + bough_model_offset(forest.model, tree * PARTS + i);
+            const double *q = alone.state->q + bough_tree_model_offset(alone.model, i);
+            const double *other = forest.state->q + bough_tree_model_offset(forest.model, tree * PARTS + i);
             for (int32_t l = 0; l < alone.model->parts[alone.model->inside[i]].r; l++)
                 check_near(other[l], q[l], 1e-11);
         }
@@ -125,13 +125,13 @@ static void a_refused_step_leaves_all_trees_alone(void **unused) {
     for (int32_t threads = 1; threads <= 2; threads++) {
         garden g = plant_forest(threads, true, -1);
         steps(&g, 2);
-        const int32_t bent = bough_model_offset(g.model, 2709); /* of the polynomial kind */
-        const size_t size = (size_t)bough_model_size(g.model) * sizeof(double);
+        const int32_t bent = bough_tree_model_offset(g.model, 2709); /* of the polynomial kind */
+        const size_t size = (size_t)bough_tree_model_size(g.model) * sizeof(double);
         const size_t frames = (size_t)g.def.part_count * sizeof(bough_frame);
         double *q = copy_of(g.state->q, size), *v = copy_of(g.state->v, size);
         bough_frame *where = copy_of(g.state->frames, frames);
         g.state->v[bent] = 1e200;
-        check(bough_step(g.ctx, g.model, g.state, 0.0005) != BOUGH_OK);
+        check(bough_tree_step(g.ctx, g.model, g.state, 0.0005) != BOUGH_OK);
         if (threads == 1)
             snprintf(sentence, sizeof sentence, "%s", bough_message(g.ctx));
         check(sentence[0] != '\0');

@@ -24,22 +24,22 @@ static void go_home(bars *b) {
 
 static void randomise(bars *b, uint64_t seed, double q_size, double v_size) {
     test_random random = {seed};
-    for (int32_t k = 0; k < bough_model_size(b->model); k++) {
+    for (int32_t k = 0; k < bough_tree_model_size(b->model); k++) {
         b->state->q[k] = test_uniform(&random, -q_size, q_size);
         b->state->v[k] = test_uniform(&random, -v_size, v_size);
     }
-    check_ok(b->ctx, bough_state_update(b->ctx, b->model, b->state));
+    check_ok(b->ctx, bough_tree_state_update(b->ctx, b->model, b->state));
 }
 
 /* From the straight tree at rest, moved on its lowest coordinates: nothing is too fast for the steps below. */
 static void launch(bars *b) {
-    bough_state *s = b->state;
-    const size_t bytes = (size_t)bough_model_size(b->model) * sizeof(double);
+    bough_tree_state *s = b->state;
+    const size_t bytes = (size_t)bough_tree_model_size(b->model) * sizeof(double);
     s->time = 0;
     memset(s->q, 0, bytes), memset(s->v, 0, bytes), memset(s->a, 0, bytes);
     for (int32_t i = 0; i < PARTS; i++)
-        s->v[bough_model_offset(b->model, i)] = 4, s->v[bough_model_offset(b->model, i) + 1] = 2;
-    check_ok(b->ctx, bough_state_update(b->ctx, b->model, s));
+        s->v[bough_tree_model_offset(b->model, i)] = 4, s->v[bough_tree_model_offset(b->model, i) + 1] = 2;
+    check_ok(b->ctx, bough_tree_state_update(b->ctx, b->model, s));
 }
 
 static bough_integrator_def method(const char *name) {
@@ -50,19 +50,19 @@ static bough_integrator_def method(const char *name) {
 }
 static void use(bars *b, const char *name) {
     bough_integrator_def def = method(name);
-    check_ok(b->ctx, bough_state_use_integrator(b->ctx, b->model, b->state, &def));
+    check_ok(b->ctx, bough_tree_state_use_integrator(b->ctx, b->model, b->state, &def));
 }
 
 static void run(bars *b, int steps, double time) {
     for (int i = 0; i < steps; i++)
-        check_ok(b->ctx, bough_step(b->ctx, b->model, b->state, time / steps));
+        check_ok(b->ctx, bough_tree_step(b->ctx, b->model, b->state, time / steps));
 }
 
 /* Launched, and where it is after the span. */
 static void trajectory(bars *b, int steps, double q[MOST]) {
     launch(b);
     run(b, steps, span);
-    memcpy(q, b->state->q, (size_t)bough_model_size(b->model) * sizeof *q);
+    memcpy(q, b->state->q, (size_t)bough_tree_model_size(b->model) * sizeof *q);
 }
 
 static double dot(int32_t n, const double *a, const double *b) {
@@ -100,7 +100,7 @@ static void open_bench(bench *k, uint64_t seed, double size) {
         plant(&k->b);
     randomise(&k->b, seed, size, 3);
     k->b.state->damping_mass[1] = 0.5, k->b.state->stiffness[2] = 1.3;
-    check_ok(k->b.ctx, bough_state_add_force(k->b.ctx, k->b.model, k->b.state, 2, 5, force));
+    check_ok(k->b.ctx, bough_tree_state_add_force(k->b.ctx, k->b.model, k->b.state, 2, 5, force));
     check_ok(k->b.ctx, bo_tree_system_create(k->b.ctx, k->b.model, k->b.state, &k->tree));
     k->s = &k->tree->system, k->n = k->s->size;
     check(k->n <= MOST);
@@ -121,8 +121,8 @@ static void matrices_are_those_of_the_energies(void **unused) {
         test_random random = {seed + 10};
         for (int32_t i = 0; i < k.n; i++)
             x[i] = test_uniform(&random, -1, 1), y[i] = test_uniform(&random, -1, 1);
-        bough_energies energies;
-        check_ok(k.b.ctx, bough_state_energies(k.b.ctx, k.b.model, k.b.state, &energies));
+        bough_tree_energies energies;
+        check_ok(k.b.ctx, bough_tree_state_energies(k.b.ctx, k.b.model, k.b.state, &energies));
         check_ok(k.b.ctx, k.s->enter(k.tree, 0, q, v));
         check_ok(k.b.ctx, k.s->linearise(k.tree, 0, q, false));
         k.s->multiply(k.tree, BO_MATRIX_M, v, Ax);
@@ -244,7 +244,7 @@ static void orders_are_kept(void **unused) {
         bars b;
         double exact[MOST], q[MOST];
         set_out(&b, passes, 1e-3);
-        const size_t n = (size_t)bough_model_size(b.model);
+        const size_t n = (size_t)bough_tree_model_size(b.model);
         use(&b, "rk4");
         trajectory(&b, 1500, exact);
         for (int32_t m = 0; m < bough_integrator_count(); m++) {
@@ -269,7 +269,7 @@ static void orders_are_kept(void **unused) {
             if ((passes == 2 || info->explicit_method) && info->order > 1 && !modes)
                 check(order > info->order - 0.25 && order < info->order + 0.6);
         }
-        check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, NULL));
+        check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, NULL));
         const clock_t start = clock();
         trajectory(&b, 1000, q);
         print_message("passes %d  the own step: %.1f us\n", passes, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
@@ -284,9 +284,9 @@ static void the_exponential_method_has_its_order(void **unused) {
     double exact[MOST], coarse[MOST], fine[MOST];
     bough_integrator_def def = method("ere");
     set_out(&b, 2, 1e-3);
-    const size_t n = (size_t)bough_model_size(b.model);
-    check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, &def));
-    check_fails(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-3), BOUGH_ERROR_UNSUPPORTED,
+    const size_t n = (size_t)bough_tree_model_size(b.model);
+    check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, &def));
+    check_fails(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 1e-3), BOUGH_ERROR_UNSUPPORTED,
                 "ere needs Rayleigh damping");
     for (int32_t i = 0; i < PARTS; i++)
         b.state->damping_stiffness[i] = 0;
@@ -301,8 +301,8 @@ static void the_exponential_method_has_its_order(void **unused) {
 }
 
 static double energy_of(bars *b) {
-    bough_energies e;
-    check_ok(b->ctx, bough_state_energies(b->ctx, b->model, b->state, &e));
+    bough_tree_energies e;
+    check_ok(b->ctx, bough_tree_state_energies(b->ctx, b->model, b->state, &e));
     return e.elastic + e.kinetic + e.gravity;
 }
 
@@ -331,15 +331,15 @@ static void the_own_step_agrees(void **unused) {
     bars b;
     double own[MOST], other[MOST], a[MOST];
     set_out(&b, 2, 1e-3);
-    const size_t n = (size_t)bough_model_size(b.model);
+    const size_t n = (size_t)bough_tree_model_size(b.model);
     use(&b, "newmark"); /* leaves the acceleration at the end of a step */
     launch(&b);
-    check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-9));
+    check_ok(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 1e-9));
     memcpy(a, b.state->a, n * sizeof *a);
     double difference[2];
     for (int fine = 0; fine < 2; fine++) {
         const int steps = fine ? 1600 : 800;
-        check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, NULL));
+        check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, NULL));
         launch(&b);
         memcpy(b.state->a, a, n * sizeof *a);
         run(&b, steps, span);
@@ -366,16 +366,16 @@ static void large_steps_are_stable(void **unused) {
                 continue;
             use(&b, info->name);
             launch(&b);
-            bough_energies start;
+            bough_tree_energies start;
             double most = 0, last = 0;
-            check_ok(b.ctx, bough_state_energies(b.ctx, b.model, b.state, &start));
+            check_ok(b.ctx, bough_tree_state_energies(b.ctx, b.model, b.state, &start));
             const int steps = 200;
             for (int i = 0; i < steps; i++) {
                 const double target[3] = {1.5, i / 20 % 2 ? 0.4 : -0.4, 0};
-                bough_energies e;
-                check_ok(b.ctx, bough_state_pull(b.ctx, b.model, b.state, PARTS - 1, 3, target, 30, 0));
-                check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 1.0 / 60));
-                check_ok(b.ctx, bough_state_energies(b.ctx, b.model, b.state, &e));
+                bough_tree_energies e;
+                check_ok(b.ctx, bough_tree_state_pull(b.ctx, b.model, b.state, PARTS - 1, 3, target, 30, 0));
+                check_ok(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 1.0 / 60));
+                check_ok(b.ctx, bough_tree_state_energies(b.ctx, b.model, b.state, &e));
                 last = e.elastic + e.kinetic;
                 most = fmax(most, last);
             }
@@ -403,21 +403,21 @@ static void what_does_not_apply_is_told(void **unused) {
             b.parts[0].track = (bough_track){1, t, x, r};
         grow_bars(&b);
         if (sentences[what])
-            check_fails(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, &def), BOUGH_ERROR_UNSUPPORTED,
+            check_fails(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, &def), BOUGH_ERROR_UNSUPPORTED,
                         sentences[what]);
         else {
-            check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, &def));
+            check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, &def));
             bough_integrator_def other = method("sii");
-            check_fails(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, &other), BOUGH_ERROR_ARGUMENT,
+            check_fails(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, &other), BOUGH_ERROR_ARGUMENT,
                         "did you mean \"si\"");
-            check(b.state->work->integrator != NULL); /* the one before is kept */
-            check_fails(b.ctx, bough_step(b.ctx, b.model, b.state, -1), BOUGH_ERROR_ARGUMENT, "positive");
+            check(bo_tree_work_of(b.state)->integrator != NULL); /* the one before is kept */
+            check_fails(b.ctx, bough_tree_step(b.ctx, b.model, b.state, -1), BOUGH_ERROR_ARGUMENT, "positive");
             b.state->coupling = BOUGH_COUPLING_L1;
-            check_fails(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-3), BOUGH_ERROR_UNSUPPORTED, "L3");
+            check_fails(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 1e-3), BOUGH_ERROR_UNSUPPORTED, "L3");
             b.state->coupling = BOUGH_COUPLING_L3;
         }
-        check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, NULL));
-        check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-3));
+        check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, b.state, NULL));
+        check_ok(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 1e-3));
         go_home(&b);
     }
 }
@@ -427,18 +427,18 @@ static void failed_steps_change_nothing(void **unused) {
     (void)unused;
     bars b;
     set_out(&b, 1, 0);
-    const size_t size = bough_state_snapshot_size(b.model, b.state);
+    const size_t size = bough_tree_state_snapshot_size(b.model, b.state);
     unsigned char *before = malloc(size), *after = malloc(size);
     use(&b, "central-differences");
     launch(&b);
     bough_status status = BOUGH_OK;
     int steps = 0;
     for (; status == BOUGH_OK && steps < 10000; steps++) {
-        memcpy(before, b.state->q, 3 * (size_t)bough_model_size(b.model) * sizeof(double));
-        status = bough_step(b.ctx, b.model, b.state, 0.05);
+        memcpy(before, b.state->q, 3 * (size_t)bough_tree_model_size(b.model) * sizeof(double));
+        status = bough_tree_step(b.ctx, b.model, b.state, 0.05);
     }
     check(status == BOUGH_ENERGY_GAINED); /* before its numbers stop being finite */
-    check(memcmp(before, b.state->q, 3 * (size_t)bough_model_size(b.model) * sizeof(double)) == 0);
+    check(memcmp(before, b.state->q, 3 * (size_t)bough_tree_model_size(b.model) * sizeof(double)) == 0);
     check_near(b.state->time, 0.05 * (steps - 1), 1e-9);
     free(before), free(after);
     go_home(&b);
@@ -450,25 +450,25 @@ static void snapshots_go_on_alike(void **unused) {
     static const char *const names[] = {"sbdf2", "bdf2", "hht-linear", "str-sbdf2", "tr-bdf2", "rk4"};
     bars b;
     set_out(&b, 2, 1e-3);
-    const size_t size = bough_state_snapshot_size(b.model, b.state);
+    const size_t size = bough_tree_state_snapshot_size(b.model, b.state);
     unsigned char *then = malloc(size), *later = malloc(size), *again = malloc(size);
     for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
-        bough_state *fresh;
+        bough_tree_state *fresh;
         bough_integrator_def def = method(names[m]);
-        check_ok(b.ctx, bough_state_create(b.ctx, b.model, &fresh));
-        check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, fresh, &def));
+        check_ok(b.ctx, bough_tree_state_create(b.ctx, b.model, &fresh));
+        check_ok(b.ctx, bough_tree_state_use_integrator(b.ctx, b.model, fresh, &def));
         use(&b, names[m]);
         launch(&b);
         run(&b, 5, 0.01);
-        bough_state_save(b.model, b.state, then);
+        bough_tree_state_save(b.model, b.state, then);
         run(&b, 5, 0.01);
-        bough_state_save(b.model, b.state, later);
-        check_ok(b.ctx, bough_state_restore(b.ctx, b.model, fresh, then, size));
+        bough_tree_state_save(b.model, b.state, later);
+        check_ok(b.ctx, bough_tree_state_restore(b.ctx, b.model, fresh, then, size));
         for (int i = 0; i < 5; i++)
-            check_ok(b.ctx, bough_step(b.ctx, b.model, fresh, 0.01 / 5));
-        bough_state_save(b.model, fresh, again);
+            check_ok(b.ctx, bough_tree_step(b.ctx, b.model, fresh, 0.01 / 5));
+        bough_tree_state_save(b.model, fresh, again);
         check(memcmp(later, again, size) == 0);
-        bough_state_destroy(b.ctx, fresh);
+        bough_tree_state_destroy(b.ctx, fresh);
     }
     free(then), free(later), free(again);
     go_home(&b);
@@ -487,7 +487,7 @@ static void jumps_are_noticed(void **unused) {
         randomise(&b, 9, 0.05, 1);
         run(&b, 5, 0.01);
         trajectory(&b, 20, jumped);
-        check_below(relative((size_t)bough_model_size(b.model), jumped, 1, fresh), 1e-12);
+        check_below(relative((size_t)bough_tree_model_size(b.model), jumped, 1, fresh), 1e-12);
         go_home(&b);
     }
 }
@@ -503,7 +503,7 @@ static void nothing_is_allocated_while_stepping(void **unused) {
         launch(&b);
         const long calls = memory.calls;
         for (int i = 0; i < 3; i++)
-            bough_step(b.ctx, b.model, b.state, 1e-3);
+            bough_tree_step(b.ctx, b.model, b.state, 1e-3);
         check_int(memory.calls, calls);
     }
     clear_bars(&b);

@@ -47,18 +47,18 @@ static garden playground(bough_context *ctx, bool ties, bool tracks) {
 
 static void go(garden *g, int count) {
     for (int i = 0; i < count; i++)
-        check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, dt));
+        check_ok(g->ctx, bough_tree_step(g->ctx, g->model, g->state, dt));
 }
 
 static bough_status change(garden *g, bough_change_kind kind, int32_t part) {
     const bough_change one = {.kind = kind, .part = part};
-    return bough_state_change(g->ctx, g->model, g->state, 1, &one);
+    return bough_tree_state_change(g->ctx, g->model, g->state, 1, &one);
 }
 
 static void *snap(const garden *g, size_t *size) {
-    *size = bough_state_snapshot_size(g->model, g->state);
+    *size = bough_tree_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(*size);
-    bough_state_save(g->model, g->state, bytes);
+    bough_tree_state_save(g->model, g->state, bytes);
     return bytes;
 }
 
@@ -98,7 +98,7 @@ static void changes_survive_the_end_of_memory(void **unused) {
     int refused = 0;
     for (;; refused++) {
         memory.calls = 0, memory.fail_at = refused;
-        const bough_status status = bough_state_change(g.ctx, g.model, g.state, MANY, many);
+        const bough_status status = bough_tree_state_change(g.ctx, g.model, g.state, MANY, many);
         memory.fail_at = -1;
         if (status == BOUGH_OK)
             break;
@@ -112,7 +112,7 @@ static void changes_survive_the_end_of_memory(void **unused) {
     int again = 0;
     for (;; again++) {
         memory.calls = 0, memory.fail_at = again;
-        const bough_status status = bough_state_restore(g.ctx, g.model, g.state, before, size);
+        const bough_status status = bough_tree_state_restore(g.ctx, g.model, g.state, before, size);
         memory.fail_at = -1;
         if (status == BOUGH_OK)
             break;
@@ -123,7 +123,7 @@ static void changes_survive_the_end_of_memory(void **unused) {
     printf("%d and %d allocations\n", refused, again);
     check(refused > 10 && again > 10);
     check_unchanged(&g, before, size);
-    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, MANY, many));
+    check_ok(g.ctx, bough_tree_state_change(g.ctx, g.model, g.state, MANY, many));
     go(&g, 3);
     check_unchanged(&g, after, later);
     free(before), free(after);
@@ -152,25 +152,25 @@ static void snapshots_with_any_links_do_no_harm(void **unused) {
     size_t size;
     void *good = snap(&g, &size);
     double *bad = malloc(size);
-    float *surface = malloc(6 * sizeof *surface * (size_t)bough_model_vertex_count(g.model));
-    bough_energies e;
+    float *surface = malloc(6 * sizeof *surface * (size_t)bough_tree_model_vertex_count(g.model));
+    bough_tree_energies e;
     int taken = 0;
     for (int i = 0; i < PARTS * LINK; i++)
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
             memcpy(bad, good, size);
             bad[HEADER + i] = values[k];
             sign(bad, size);
-            if (bough_state_restore(g.ctx, g.model, g.state, bad, size) != BOUGH_OK) {
+            if (bough_tree_state_restore(g.ctx, g.model, g.state, bad, size) != BOUGH_OK) {
                 check_unchanged(&g, good, size);
                 continue;
             }
             taken++;
-            (void)bough_step(g.ctx, g.model, g.state, dt);
-            (void)bough_state_energies(g.ctx, g.model, g.state, &e);
-            check_ok(g.ctx, bough_state_surface(g.ctx, g.model, g.state, surface,
-                                                surface + 3 * bough_model_vertex_count(g.model)));
+            (void)bough_tree_step(g.ctx, g.model, g.state, dt);
+            (void)bough_tree_state_energies(g.ctx, g.model, g.state, &e);
+            check_ok(g.ctx, bough_tree_state_surface(g.ctx, g.model, g.state, surface,
+                                                     surface + 3 * bough_tree_model_vertex_count(g.model)));
             (void)change(&g, BOUGH_CHANGE_REATTACH, i / LINK);
-            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, good, size));
+            check_ok(g.ctx, bough_tree_state_restore(g.ctx, g.model, g.state, good, size));
             check_unchanged(&g, good, size);
         }
     test_random random = {77};
@@ -179,10 +179,10 @@ static void snapshots_with_any_links_do_no_harm(void **unused) {
         const size_t first = HEADER + PARTS * LINK, at = first + test_bits(&random) % (size / 8 - first);
         bad[at] = values[test_bits(&random) % (sizeof values / sizeof *values)];
         sign(bad, size);
-        check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, bad, size));
-        (void)bough_step(g.ctx, g.model, g.state, dt);
-        (void)bough_state_detach(g.ctx, g.model, g.state, HINGED);
-        (void)bough_state_settle(g.ctx, g.model, g.state, NULL, NULL);
+        check_ok(g.ctx, bough_tree_state_restore(g.ctx, g.model, g.state, bad, size));
+        (void)bough_tree_step(g.ctx, g.model, g.state, dt);
+        (void)bough_tree_state_detach(g.ctx, g.model, g.state, HINGED);
+        (void)bough_tree_state_settle(g.ctx, g.model, g.state, NULL, NULL);
     }
     printf("%d of %d taken\n", taken, (int)(PARTS * LINK * sizeof values / sizeof *values));
     check(taken > 100);
@@ -193,7 +193,7 @@ static void snapshots_with_any_links_do_no_harm(void **unused) {
 /* ---- tracks ---- */
 
 static void check_led(const garden *g, bool led) {
-    const bough_model *now = bo_tree_now(g->model, g->state);
+    const bough_tree_model *now = bo_tree_now(g->model, g->state);
     check((now->parts[now->inside[LED]].track != NULL) == led);
 }
 
@@ -204,10 +204,10 @@ static void snapshots_know_who_is_led(void **unused) {
     size_t size[3];
     go(&g, 20);
     void *led = snap(&g, &size[0]);
-    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, LED));
+    check_ok(g.ctx, bough_tree_state_detach(g.ctx, g.model, g.state, LED));
     go(&g, 3);
     void *loose = snap(&g, &size[1]);
-    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, LED, -1, 0));
+    check_ok(g.ctx, bough_tree_state_attach(g.ctx, g.model, g.state, LED, -1, 0));
     go(&g, 3);
     void *held = snap(&g, &size[2]);
     struct {
@@ -217,10 +217,10 @@ static void snapshots_know_who_is_led(void **unused) {
     } all[3] = {{led, size[0], true}, {loose, size[1], false}, {held, size[2], false}};
     for (int from = 0; from < 3; from++)
         for (int to = 0; to < 3; to++) {
-            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, all[from].bytes, all[from].size));
+            check_ok(g.ctx, bough_tree_state_restore(g.ctx, g.model, g.state, all[from].bytes, all[from].size));
             check_led(&g, all[from].led);
             go(&g, 1);
-            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, all[to].bytes, all[to].size));
+            check_ok(g.ctx, bough_tree_state_restore(g.ctx, g.model, g.state, all[to].bytes, all[to].size));
             check_led(&g, all[to].led);
             check_unchanged(&g, all[to].bytes, all[to].size);
         }
@@ -243,11 +243,11 @@ static void ties_of_what_is_led_meet_at_its_first_key(void **unused) {
     const bough_joint_def ties[2] = {tie_of(0, 1, BOUGH_WORLD, 0, 100, 10), tie_of(0, 1, 1, 0, 100, 10)};
     g.def.tie_count = 2, g.def.ties = ties;
     plant(&g);
-    bough_energies e;
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    bough_tree_energies e;
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &e));
     check_near(e.elastic, 0, 1e-20);
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_UNLOCK, 1)); /* nothing, but a new layout */
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &e));
     check_near(e.elastic, 0, 1e-20);
     clear(&g);
 }
@@ -255,7 +255,7 @@ static void ties_of_what_is_led_meet_at_its_first_key(void **unused) {
 /* ---- joints of parts that hang elsewhere ---- */
 
 static void check_joint(const garden *g, int32_t part, int32_t count, double q, double v) {
-    const int32_t at = bough_model_joint_offset(g->model, part);
+    const int32_t at = bough_tree_model_joint_offset(g->model, part);
     for (int32_t k = at; k < at + count; k++) {
         check_near(g->state->q[k], q, 0);
         check_near(g->state->v[k], v, 0);
@@ -269,19 +269,20 @@ static void joints_wait_where_they_begin(void **unused) {
     garden g = playground(NULL, false, false);
     stir(&g, 3, 0.03, 0.8);
     go(&g, 3);
-    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, HINGED));
+    check_ok(g.ctx, bough_tree_state_detach(g.ctx, g.model, g.state, HINGED));
     check_joint(&g, HINGED, 1, 0.2, 0);
     go(&g, 10);
     check_joint(&g, HINGED, 1, 0.2, 0);
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_REATTACH, HINGED));
-    check_near(g.state->q[bough_model_joint_offset(g.model, HINGED)], 0.2, 0);
+    check_near(g.state->q[bough_tree_model_joint_offset(g.model, HINGED)], 0.2, 0);
     go(&g, 3);
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_REMOVE, HINGED)); /* and the ball on it */
     check_joint(&g, HINGED, 1, 0.2, 0);
     check_joint(&g, BALL, 3, 0, 0);
     go(&g, 3);
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_ADD, HINGED));
-    const int32_t hinge = bough_model_joint_offset(g.model, HINGED), ball = bough_model_joint_offset(g.model, BALL);
+    const int32_t hinge = bough_tree_model_joint_offset(g.model, HINGED),
+                  ball = bough_tree_model_joint_offset(g.model, BALL);
     check(g.state->q[hinge] == 0.2 && g.state->v[hinge] == 0 && g.state->a[hinge] == 0);
     for (int k = 0; k < 3; k++)
         check(g.state->q[ball + k] == 0 && g.state->v[ball + k] == 0);
@@ -299,24 +300,26 @@ static void what_makes_no_sense_is_refused(void **unused) {
     void *before = snap(&g, &size);
     const bough_change there[2] = {{.kind = BOUGH_CHANGE_REMOVE, .part = FLYER},
                                    {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .frame = g.state->frames[FLYER]}};
-    check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 2, there), BOUGH_ERROR_ARGUMENT, "there already");
+    check_fails(g.ctx, bough_tree_state_change(g.ctx, g.model, g.state, 2, there), BOUGH_ERROR_ARGUMENT,
+                "there already");
     check_unchanged(&g, before, size);
-    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, TREE, -2, 0), BOUGH_ERROR_ARGUMENT,
+    check_fails(g.ctx, bough_tree_state_attach(g.ctx, g.model, g.state, TREE, -2, 0), BOUGH_ERROR_ARGUMENT,
                 "does not exist");
     check_unchanged(&g, before, size);
     const bough_change nowhere[3] = {{.kind = BOUGH_CHANGE_DETACH, .part = BALL},
                                      {.kind = BOUGH_CHANGE_REMOVE, .part = LED},
                                      {.kind = BOUGH_CHANGE_REATTACH, .part = BALL}};
-    check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 3, nowhere), BOUGH_ERROR_ARGUMENT, "add that first");
+    check_fails(g.ctx, bough_tree_state_change(g.ctx, g.model, g.state, 3, nowhere), BOUGH_ERROR_ARGUMENT,
+                "add that first");
     check_unchanged(&g, before, size);
     free(before);
-    bough_model *model;
+    bough_tree_model *model;
     g.parts[TREE].joint = ball_joint(0, 0);
     g.def.components = g.components;
-    check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "no parent");
+    check_fails(g.ctx, bough_tree_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "no parent");
     g.parts[TREE].joint = NULL;
     g.def.tie_count = -1;
-    check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "-1 ties");
+    check_fails(g.ctx, bough_tree_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "-1 ties");
     clear(&g);
 }
 
@@ -334,16 +337,17 @@ static void snapshots_are_of_one_model(void **unused) {
         g.parts[HINGED].joint = k == 1 ? hinge_about(2, 2, 3, 5, 0.1) : before[0].joint;
         g.parts[ASIDE].offset[0] += k == 2;
         ties[0].child.interface_index = k == 3 ? 1 : 2;
-        bough_model *other;
-        bough_state *state;
-        check_ok(g.ctx, bough_model_create(g.ctx, &g.def, &other));
-        check_ok(g.ctx, bough_state_create(g.ctx, other, &state));
+        bough_tree_model *other;
+        bough_tree_state *state;
+        check_ok(g.ctx, bough_tree_model_create(g.ctx, &g.def, &other));
+        check_ok(g.ctx, bough_tree_state_create(g.ctx, other, &state));
         if (k == 0)
-            check_ok(g.ctx, bough_state_restore(g.ctx, other, state, bytes, size));
+            check_ok(g.ctx, bough_tree_state_restore(g.ctx, other, state, bytes, size));
         else
-            check_fails(g.ctx, bough_state_restore(g.ctx, other, state, bytes, size), BOUGH_ERROR_ARGUMENT, "model");
-        bough_state_destroy(g.ctx, state);
-        bough_model_destroy(g.ctx, other);
+            check_fails(g.ctx, bough_tree_state_restore(g.ctx, other, state, bytes, size), BOUGH_ERROR_ARGUMENT,
+                        "model");
+        bough_tree_state_destroy(g.ctx, state);
+        bough_tree_model_destroy(g.ctx, other);
         g.parts[HINGED] = before[0], g.parts[ASIDE] = before[1];
     }
     free(bytes);
@@ -368,25 +372,26 @@ static void integrators_need_joints_that_turn(void **unused) {
     bough_integrator_def def = bough_default_integrator_def();
     char name[] = "trapezoidal";
     def.name = name;
-    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+    check_ok(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def));
     name[0] = '?'; /* belongs to the caller; a change takes the method along */
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_UNLOCK, 2));
     name[0] = 't';
     g.state->q[0] = 0.5;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     go(&g, 3);
     size_t size;
     void *before = snap(&g, &size);
-    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, -1, 0), BOUGH_ERROR_UNSUPPORTED, "joint");
-    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, 0, 1), BOUGH_ERROR_UNSUPPORTED, "joint");
+    check_fails(g.ctx, bough_tree_state_attach(g.ctx, g.model, g.state, 2, -1, 0), BOUGH_ERROR_UNSUPPORTED, "joint");
+    check_fails(g.ctx, bough_tree_state_attach(g.ctx, g.model, g.state, 2, 0, 1), BOUGH_ERROR_UNSUPPORTED, "joint");
     check_unchanged(&g, before, size);
     go(&g, 3);
-    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, NULL));
-    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, 0, 1));
-    check_fails(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def), BOUGH_ERROR_UNSUPPORTED, "joint");
+    check_ok(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, NULL));
+    check_ok(g.ctx, bough_tree_state_attach(g.ctx, g.model, g.state, 2, 0, 1));
+    check_fails(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def), BOUGH_ERROR_UNSUPPORTED,
+                "joint");
     go(&g, 3);
     check_ok(g.ctx, change(&g, BOUGH_CHANGE_REATTACH, 2));
-    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+    check_ok(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def));
     go(&g, 3);
     free(before);
     clear(&g);
@@ -412,18 +417,18 @@ static void balls_turn_on_with_integrators(void **unused) {
         g.def.passes = 2;
         plant(&g);
         g.state->v[0] = 1, g.state->v[2] = 7;
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
         bough_integrator_def def = bough_default_integrator_def();
         def.name = methods[m];
-        check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
-        bough_energies start, end;
-        check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &start));
+        check_ok(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def));
+        bough_tree_energies start, end;
+        check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &start));
         double most = 0;
         for (int i = 0; i < 6000; i++) {
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 2000));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1.0 / 2000));
             most = fmax(most, length_of(3, g.state->q));
         }
-        check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &end));
+        check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &end));
         printf("%s: %.3f at most, energy %.5f then %.5f\n", methods[m], most, start.kinetic + start.gravity,
                end.kinetic + end.gravity);
         check_below(most, 3.15);
@@ -436,20 +441,20 @@ static void balls_turn_on_with_integrators(void **unused) {
 
 enum { MOST = 64 };
 
-static bough_energies energies_at(garden *g, const double *q, const double *v) {
-    const size_t bytes = (size_t)bough_model_size(g->model) * sizeof(double);
-    bough_energies e;
+static bough_tree_energies energies_at(garden *g, const double *q, const double *v) {
+    const size_t bytes = (size_t)bough_tree_model_size(g->model) * sizeof(double);
+    bough_tree_energies e;
     memcpy(g->state->q, q, bytes);
     memcpy(g->state->v, v, bytes);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
-    check_ok(g->ctx, bough_state_energies(g->ctx, g->model, g->state, &e));
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
+    check_ok(g->ctx, bough_tree_state_energies(g->ctx, g->model, g->state, &e));
     return e;
 }
 
 /* p_i = dT/dv_i, from T alone, which is quadratic in v. */
 static double momentum_of(garden *g, const double *q, const double *v, int32_t i) {
     double sum[MOST], unit[MOST] = {0};
-    memcpy(sum, v, (size_t)bough_model_size(g->model) * sizeof *sum);
+    memcpy(sum, v, (size_t)bough_tree_model_size(g->model) * sizeof *sum);
     sum[i] += 1, unit[i] = 1;
     return energies_at(g, q, sum).kinetic - energies_at(g, q, v).kinetic - energies_at(g, q, unit).kinetic;
 }
@@ -493,16 +498,16 @@ static garden held_trees(double damping) {
     g.def.alpha = 0;
     plant(&g);
     stir(&g, 42, 0.05, 0.4);
-    const int32_t balls[2] = {bough_model_joint_offset(g.model, 2), bough_model_joint_offset(g.model, 6)};
+    const int32_t balls[2] = {bough_tree_model_joint_offset(g.model, 2), bough_tree_model_joint_offset(g.model, 6)};
     for (int d = 0; d < 3; d++) /* beyond 1 rad and below */
         g.state->q[balls[0] + d] = 0.9 - 0.3 * d, g.state->q[balls[1] + d] = 0.2 + 0.1 * d;
     for (int i = 0; i < 3; i++)
         g.state->tie_strength[i] = 0.4 + 0.4 * i;
-    const int32_t locked = bough_model_offset(g.model, 5);
+    const int32_t locked = bough_tree_model_offset(g.model, 5);
     for (int32_t l = 0; l < 3; l++)
         g.state->v[locked + l] = 0;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0));
     return g;
 }
 
@@ -512,20 +517,20 @@ static void an_impact_of_nothing_is_none(void **unused) {
     (void)unused;
     garden g = playground(NULL, true, true);
     stir(&g, 3, 0.03, 0.3);
-    memset(g.state->v + bough_model_offset(g.model, STIFF), 0, 4 * sizeof *g.state->v);
-    memset(g.state->v + bough_model_offset(g.model, GONE), 0, 4 * sizeof *g.state->v);
+    memset(g.state->v + bough_tree_model_offset(g.model, STIFF), 0, 4 * sizeof *g.state->v);
+    memset(g.state->v + bough_tree_model_offset(g.model, GONE), 0, 4 * sizeof *g.state->v);
     g.state->time = 0.5; /* on its way */
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-    const int32_t n = bough_model_size(g.model);
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+    const int32_t n = bough_tree_model_size(g.model);
     double v[MOST];
     bough_frame was[PARTS];
     check(n < MOST && length_of(3, g.state->frames[LED].velocity) > 0.5);
     memcpy(v, g.state->v, (size_t)n * sizeof *v);
     memcpy(was, g.state->frames, sizeof was);
-    bough_energies before, after;
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &before));
-    check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, STIFF, true));
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &after));
+    bough_tree_energies before, after;
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &before));
+    check_ok(g.ctx, bough_tree_state_lock(g.ctx, g.model, g.state, STIFF, true));
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &after));
     check_near(after.elastic, before.elastic, 1e-12 * before.elastic);
     check_near(after.kinetic, before.kinetic, 1e-11 * before.kinetic);
     for (int32_t k = 0; k < n; k++)
@@ -540,7 +545,7 @@ static void an_impact_of_nothing_is_none(void **unused) {
 static void accelerations_are_those_of_lagrange(void **unused) {
     (void)unused;
     garden g = held_trees(0);
-    const int32_t n = bough_model_size(g.model), locked = bough_model_offset(g.model, 5);
+    const int32_t n = bough_tree_model_size(g.model), locked = bough_tree_model_offset(g.model, 5);
     const double h = 1e-5;
     double q[MOST], v[MOST], a[MOST], to[2][MOST], worst = 0, size = 0;
     check(n < MOST);
@@ -558,7 +563,7 @@ static void accelerations_are_those_of_lagrange(void **unused) {
         for (int side = 0; side < 2; side++) {
             memcpy(to[side], q, bytes);
             to[side][i] += side ? h : -h;
-            const bough_energies e = energies_at(&g, to[side], v);
+            const bough_tree_energies e = energies_at(&g, to[side], v);
             slope += (side ? 1 : -1) * (e.elastic + e.gravity - e.kinetic) / (2 * h);
         }
         const double inertia = momentum_of(&g, q, a, i);
@@ -575,23 +580,24 @@ static void dampers_take_the_power_that_they_should(void **unused) {
     (void)unused;
     const double damping = 0.7, h = 1e-5;
     garden g = held_trees(damping);
-    const int32_t n = bough_model_size(g.model);
+    const int32_t n = bough_tree_model_size(g.model);
     double q[MOST], v[MOST], a[MOST], to_q[MOST], to_v[MOST], taken = 0, change_of_energy = 0;
     memcpy(q, g.state->q, (size_t)n * sizeof *q);
     memcpy(v, g.state->v, (size_t)n * sizeof *v);
     memcpy(a, g.state->a, (size_t)n * sizeof *a);
     for (int32_t i = 0; i < g.def.part_count; i++) {
-        const int32_t at = bough_model_joint_offset(g.model, i);
+        const int32_t at = bough_tree_model_joint_offset(g.model, i);
         for (int32_t d = 0; at >= 0 && d < bough_joint_freedoms(g.parts[i].joint->kind); d++)
             taken += damping * v[at + d] * v[at + d];
     }
     for (int i = 0; i < 3; i++)
         for (int d = 0; d < 6; d++)
-            taken += g.state->tie_strength[i] * (d < 3 ? 1 : 2) * damping * pow(g.state->work->pulls[i].v[d], 2);
+            taken +=
+                g.state->tie_strength[i] * (d < 3 ? 1 : 2) * damping * pow(bo_tree_work_of(g.state)->pulls[i].v[d], 2);
     for (int side = 0; side < 2; side++) {
         add_scaled(n, q, side ? h : -h, v, to_q);
         add_scaled(n, v, side ? h : -h, a, to_v);
-        const bough_energies e = energies_at(&g, to_q, to_v);
+        const bough_tree_energies e = energies_at(&g, to_q, to_v);
         change_of_energy += (side ? 1 : -1) * (e.elastic + e.gravity + e.kinetic) / (2 * h);
     }
     check(taken > 0.3);
@@ -604,20 +610,20 @@ static void ties_know_how_they_accelerate(void **unused) {
     (void)unused;
     const double h = 1e-5;
     garden g = held_trees(0);
-    const int32_t n = bough_model_size(g.model);
+    const int32_t n = bough_tree_model_size(g.model);
     double q[MOST], v[MOST], a[MOST], to_q[MOST], to_v[MOST], rate[2][3][6];
     bo_tie_motion known[3];
     check(n < MOST);
     memcpy(q, g.state->q, (size_t)n * sizeof *q);
     memcpy(v, g.state->v, (size_t)n * sizeof *v);
     memcpy(a, g.state->a, (size_t)n * sizeof *a);
-    memcpy(known, g.state->work->tie_motion, sizeof known);
+    memcpy(known, bo_tree_work_of(g.state)->tie_motion, sizeof known);
     for (int side = 0; side < 2; side++) {
         add_scaled(n, q, side ? h : -h, v, to_q);
         add_scaled(n, v, side ? h : -h, a, to_v);
         energies_at(&g, to_q, to_v); /* weighs all, ties too */
         for (int i = 0; i < 3; i++)
-            memcpy(rate[side][i], g.state->work->pulls[i].v, sizeof rate[side][i]);
+            memcpy(rate[side][i], bo_tree_work_of(g.state)->pulls[i].v, sizeof rate[side][i]);
     }
     for (int i = 0; i < 3; i++)
         for (int d = 0; d < 6; d++)
@@ -643,20 +649,20 @@ static void integrators_see_offsets_and_motors(void **unused) {
     g.parts[2].joint = ball_joint(4, 0.2);
     plant(&g);
     stir(&g, 62, 0.05, 0.5);
-    const int32_t n = bough_model_size(g.model);
+    const int32_t n = bough_tree_model_size(g.model);
     double a[MOST], v[MOST];
     check(n < MOST);
     for (int32_t i = 1; i < 4; i++)
-        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, i, push, push));
+        check_ok(g.ctx, bough_tree_state_add_wrench(g.ctx, g.model, g.state, i, push, push));
     for (int32_t i = 1; i < 3; i++)
-        check_ok(g.ctx, bough_state_add_joint_torque(g.ctx, g.model, g.state, i, push));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0)); /* leaves the forces */
+        check_ok(g.ctx, bough_tree_state_add_joint_torque(g.ctx, g.model, g.state, i, push));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0)); /* leaves the forces */
     memcpy(a, g.state->a, (size_t)n * sizeof *a);
     memcpy(v, g.state->v, (size_t)n * sizeof *v);
     bough_integrator_def def = bough_default_integrator_def();
     def.name = "symplectic-euler";
-    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, h));
+    check_ok(g.ctx, bough_tree_state_use_integrator(g.ctx, g.model, g.state, &def));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, h));
     for (int32_t k = 0; k < n; k++)
         check_near((g.state->v[k] - v[k]) / h, a[k], 5e-13 * length_of(n, a));
     clear(&g);
@@ -686,14 +692,14 @@ static double fly_with_everything(double step) {
     stir(&g, 52, 0.02, 0.2);
     for (int32_t i = 0; i < 8; i++)
         for (int32_t l = 0; l < 3 + !(i % 4) && g.parts[i].locked; l++)
-            g.state->v[bough_model_offset(g.model, i) + l] = 0;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
-    bough_energies start, end;
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &start));
+            g.state->v[bough_tree_model_offset(g.model, i) + l] = 0;
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0));
+    bough_tree_energies start, end;
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &start));
     for (int i = 0; i < lround(0.2 / step); i++)
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, step));
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &end));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, step));
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &end));
     for (int d = 0; d < 3; d++) {
         check_near(end.momentum[d], start.momentum[d], 1e-12 * length_of(3, start.momentum));
         check_near(end.angular_momentum[d], start.angular_momentum[d], 1e-11 * length_of(3, start.angular_momentum));
@@ -714,9 +720,9 @@ static void what_flies_keeps_momenta_and_energy(void **unused) {
 static void what_has_settled_stays(void **unused) {
     (void)unused;
     garden g = held_trees(0);
-    check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, NULL));
-    const int32_t n = bough_model_size(g.model);
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
+    check_ok(g.ctx, bough_tree_state_settle(g.ctx, g.model, g.state, NULL, NULL));
+    const int32_t n = bough_tree_model_size(g.model);
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0));
     for (int32_t k = 0; k < n; k++) {
         check(g.state->v[k] == 0);
         check_near(g.state->a[k], 0, 5e-6);
@@ -751,9 +757,9 @@ static void threads_change_no_bit(void **unused) {
         plant(&g);
         stir(&g, 18, 0.01, 0.05);
         for (int32_t i = 2; i < 1200; i += 199) {
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1e-4));
-            check_ok(g.ctx, i % 2 ? bough_state_detach(g.ctx, g.model, g.state, i)
-                                  : bough_state_lock(g.ctx, g.model, g.state, i, true));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1e-4));
+            check_ok(g.ctx, i % 2 ? bough_tree_state_detach(g.ctx, g.model, g.state, i)
+                                  : bough_tree_state_lock(g.ctx, g.model, g.state, i, true));
         }
         snapshots[threads - 1] = snap(&g, &size);
         clear(&g);

@@ -56,8 +56,8 @@ typedef struct {
     bough_context *ctx;
     grown *root, *leaf;
     bough_part_def parts[FACES];
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } hedge;
 
 static void prepare_hedge(hedge *h, uint64_t seed) {
@@ -79,16 +79,17 @@ static double *rest_of(hedge *h, int32_t face) {
 
 static bough_status plant_hedge(hedge *h) {
     const bough_component *components[2] = {&h->root->c, &h->leaf->c};
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = 2, def.components = components;
     def.part_count = FACES, def.parts = h->parts;
-    BO_TRY(bough_model_create(h->ctx, &def, &h->model));
-    return bough_state_create(h->ctx, h->model, &h->state);
+    BO_TRY(bough_tree_model_create(h->ctx, &def, &h->model));
+    return bough_tree_state_create(h->ctx, h->model, &h->state);
 }
 
 static void clear_hedge(hedge *h) {
-    bough_state_destroy(h->ctx, h->state);
-    bough_model_destroy(h->ctx, h->model);
+    bough_tree_state_destroy(h->ctx, h->state);
+    bough_tree_model_destroy(h->ctx, h->model);
     grown_free(h->root), grown_free(h->leaf);
     bough_context_destroy(h->ctx);
 }
@@ -106,7 +107,7 @@ static bo_mat3 combination(const bough_interface *face, const double *x, double 
 static bo_tree_faces *lanes_of(hedge *h, int32_t i, int *lane) {
     const bo_tree_part *part = &h->model->parts[h->model->inside[i]];
     *lane = part->face % 4;
-    return &h->state->work->faces[part->face / 4];
+    return &bo_tree_work_of(h->state)->faces[part->face / 4];
 }
 
 /* All decompositions start this far from where the last ones ended. */
@@ -126,7 +127,7 @@ static void turn_starts(hedge *h, test_random *random, double angle) {
 
 /* Rotation, its derivatives, position and velocity of all faces at q, v. */
 static void check_faces(hedge *h, const double *q, const double *v, double tolerance) {
-    check(bo_tree_move_faces(h->ctx, h->model, h->state->work, &(bo_tree_mode){0}, q, v));
+    check(bo_tree_move_faces(h->ctx, h->model, bo_tree_work_of(h->state), &(bo_tree_mode){0}, q, v));
     for (int i = 1; i < FACES; i++) {
         const bough_interface *face = &h->root->faces[i];
         int lane;
@@ -172,7 +173,7 @@ static void frames_do_not_depend_on_where_they_start(void **state) {
         for (int k = 0; k < 9; k++) /* a reflection: its least singular value counts as negative */
             rest_of(&h, 3)[k] = (const double[9]){0.5, 0.05, 0, 0.05, 0.4, 0.02, 0, 0.02, -0.1}[k];
         check_ok(h.ctx, plant_hedge(&h));
-        const int32_t n = bough_model_size(h.model);
+        const int32_t n = bough_tree_model_size(h.model);
         double *q = calloc(2 * (size_t)n, sizeof *q), *v = q + n;
         for (int round = 0; round < 20; round++)
             for (size_t a = 0; a < sizeof angles / sizeof *angles; a++) {

@@ -87,13 +87,13 @@ static void accelerate(const grove *g, bo_vec3 W, const double root[6], const do
     const bough_frame *first = &g->state->frames[0];
     frames[0] = (motion){bo_load3(first->pose.position), matrix_of(first->pose.rotation), W, bo_load3(root),
                          bo_load3(root + 3)};
-    for (int32_t i = 0; i < bough_model_part_count(g->model); i++) {
+    for (int32_t i = 0; i < bough_tree_model_part_count(g->model); i++) {
         const bough_part_def *part = &g->parts[i];
         const bough_component *c = g->components[part->component];
-        const int32_t at = bough_model_offset(g->model, i);
+        const int32_t at = bough_tree_model_offset(g->model, i);
         if (i > 0) {
-            const int32_t of = bough_model_offset(g->model, part->parent);
-            const int32_t joint = bough_model_joint_offset(g->model, i);
+            const int32_t of = bough_tree_model_offset(g->model, part->parent);
+            const int32_t joint = bough_tree_model_joint_offset(g->model, i);
             frames[i] = hung(g, part->parent, &frames[part->parent], part, q + of, v + of, a + of);
             double axis[3];
             if (joint >= 0) {
@@ -141,7 +141,7 @@ typedef struct {
 } whole;
 
 static whole assemble(const grove *g, bo_vec3 W, bool flies, const double *q, const double *v, const double *f) {
-    const size_t size = (size_t)bough_model_size(g->model), n = 3 * vertex_total(g);
+    const size_t size = (size_t)bough_tree_model_size(g->model), n = 3 * vertex_total(g);
     const size_t extra = flies ? 6 : 0, unknowns = size + extra;
     const double still[6] = {0};
     whole w = {extra, unknowns, calloc(unknowns * unknowns, sizeof(double)), calloc(unknowns, sizeof(double))};
@@ -193,7 +193,7 @@ typedef struct {
 
 static mismatch compare(uint64_t seed, int32_t part_count, bool flies) {
     grove g = plant_hinged(seed, part_count, BOUGH_COUPLING_L3, flies, seed % 4 < 2);
-    const int32_t size = bough_model_size(g.model);
+    const int32_t size = bough_tree_model_size(g.model);
     double q[MOST_UNKNOWNS], v[MOST_UNKNOWNS], f[MOST_UNKNOWNS], a[MOST_UNKNOWNS];
     test_random random = {seed + 100};
     check(size + 6 <= MOST_UNKNOWNS);
@@ -206,7 +206,7 @@ static mismatch compare(uint64_t seed, int32_t part_count, bool flies) {
         g.state->roots[0].velocity[d] = test_uniform(&random, -2, 2);
         g.state->roots[0].angular_velocity[d] = test_uniform(&random, -2, 2);
     }
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     const bo_vec3 W = flies ? bo_load3(g.state->roots[0].angular_velocity) : bo_v3(0, 0, 0);
     whole w = assemble(&g, W, flies, q, v, f);
     accelerations(&g, q, v, f, a);

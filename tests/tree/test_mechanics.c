@@ -5,12 +5,12 @@
 
 /* World positions of all vertices of all parts at q. */
 static void positions(grove *g, const double *q, double *x) {
-    memcpy(g->state->q, q, (size_t)bough_model_size(g->model) * sizeof *q);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
-    for (int32_t i = 0; i < bough_model_part_count(g->model); i++) {
+    memcpy(g->state->q, q, (size_t)bough_tree_model_size(g->model) * sizeof *q);
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
+    for (int32_t i = 0; i < bough_tree_model_part_count(g->model); i++) {
         const bough_component *c = g->components[g->parts[i].component];
         const bough_frame *frame = &g->state->frames[i];
-        const double *qi = q + bough_model_offset(g->model, i);
+        const double *qi = q + bough_tree_model_offset(g->model, i);
         for (size_t v = 0; v < (size_t)c->volume.vertex_count; v++, x += 3) {
             double local[3];
             for (size_t d = 0; d < 3; d++) {
@@ -28,7 +28,7 @@ static void positions(grove *g, const double *q, double *x) {
 
 /* Columns dx/dq by central differences, and x'' of q + t v. */
 static void differentiate(grove *g, const double *q, const double *v, double *jacobian, double *bias) {
-    size_t n = 3 * vertex_total(g), size = (size_t)bough_model_size(g->model);
+    size_t n = 3 * vertex_total(g), size = (size_t)bough_tree_model_size(g->model);
     double *plus = calloc(2 * n, sizeof *plus), *minus = plus + n, *moved = calloc(size, sizeof *moved);
     const double h = 3e-5, t = 3e-4;
     g->state->time = LED_TIME;
@@ -67,14 +67,14 @@ static void lead(grove *g, uint64_t seed) {
         for (int d = 0; d < 4; d++)
             rotation[4 * k + d] = (d == 0 ? 1 : 0) + test_uniform(&random, -0.4, 0.4);
     }
-    bough_model *before = g->model;
-    bough_model_def def = *bough_model_describe(before);
+    bough_tree_model *before = g->model;
+    bough_tree_model_def def = *bough_tree_model_describe(before);
     g->parts[0].track = (bough_track){KEYS, time, position, rotation};
     def.parts = g->parts;
-    bough_state_destroy(g->ctx, g->state);
-    check_ok(g->ctx, bough_model_create(g->ctx, &def, &g->model));
-    check_ok(g->ctx, bough_state_create(g->ctx, g->model, &g->state));
-    bough_model_destroy(g->ctx, before);
+    bough_tree_state_destroy(g->ctx, g->state);
+    check_ok(g->ctx, bough_tree_model_create(g->ctx, &def, &g->model));
+    check_ok(g->ctx, bough_tree_state_create(g->ctx, g->model, &g->state));
+    bough_tree_model_destroy(g->ctx, before);
 }
 
 /* J^T m J a + J^T m x'' = f, for the a that the recursion gives. */
@@ -82,7 +82,7 @@ static void check_tree(uint64_t seed, int32_t part_count, bool led) {
     grove g = plant(seed, part_count, BOUGH_COUPLING_L3, false);
     if (led)
         lead(&g, seed);
-    size_t n = 3 * vertex_total(&g), size = (size_t)bough_model_size(g.model);
+    size_t n = 3 * vertex_total(&g), size = (size_t)bough_tree_model_size(g.model);
     bough_sparse *mass[3];
     for (int i = 0; i < 3; i++)
         mass[i] = mass_of(g.ctx, g.components[i]);
@@ -101,7 +101,7 @@ static void check_tree(uint64_t seed, int32_t part_count, bool led) {
     const bough_component *last = g.components[g.parts[part_count - 1].component];
     size_t vertex = vertex_total(&g) - (size_t)last->volume.vertex_count + (size_t)last->surface.mesh_vertex[4];
     positions(&g, q, x);
-    check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, part_count - 1, 4, push));
+    check_ok(g.ctx, bough_tree_state_add_force(g.ctx, g.model, g.state, part_count - 1, 4, push));
     accelerations(&g, q, v, f, a);
     for (size_t k = 0; k < size; k++)
         for (size_t d = 0; d < 3; d++)
@@ -153,23 +153,23 @@ static void equal_parts_move_alike(void **state) {
         parts[i].scale = i > 0 ? 0.1 : 1;
     }
     for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
-        bough_model_def def = bough_default_model_def();
+        bough_tree_model_def def = bough_default_tree_model_def();
         def.component_count = 2, def.components = (const bough_component *const *)components;
         def.part_count = LEAVES + 1, def.parts = parts;
         def.coupling = coupling;
         def.gravity[2] = -0.1;
-        bough_model *model;
-        bough_state *s;
-        check_ok(ctx, bough_model_create(ctx, &def, &model));
-        check_ok(ctx, bough_state_create(ctx, model, &s));
+        bough_tree_model *model;
+        bough_tree_state *s;
+        check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_tree_state_create(ctx, model, &s));
         for (int step = 0; step < 10; step++)
-            check_ok(ctx, bough_step(ctx, model, s, 0.002));
-        const double *first = s->q + bough_model_offset(model, 1);
+            check_ok(ctx, bough_tree_step(ctx, model, s, 0.002));
+        const double *first = s->q + bough_tree_model_offset(model, 1);
         check(norm_of(6, s->q) > 0 && norm_of(4, first) > 0);
         for (int i = 2; i <= LEAVES; i++)
-            check(memcmp(first, s->q + bough_model_offset(model, i), 4 * sizeof *first) == 0);
-        bough_state_destroy(ctx, s);
-        bough_model_destroy(ctx, model);
+            check(memcmp(first, s->q + bough_tree_model_offset(model, i), 4 * sizeof *first) == 0);
+        bough_tree_state_destroy(ctx, s);
+        bough_tree_model_destroy(ctx, model);
     }
     free(parts);
     bough_component_destroy(ctx, components[0]);
@@ -193,25 +193,24 @@ static void one_part_swings_as_theory_says(void **state) {
     for (int hht = 0; hht < 2; hht++) {
         bough_part_def part = bough_default_part_def();
         part.scale = scale, part.stiffness = phi;
-        bough_model_def def = bough_default_model_def();
+        bough_tree_model_def def = bough_default_tree_model_def();
         def.component_count = 1, def.components = (const bough_component *const *)&c;
         def.part_count = 1, def.parts = &part;
         def.alpha = hht ? -0.1 : 0;
-        def.gravity[2] = 0;
-        bough_model *model;
-        bough_state *s;
-        check_ok(ctx, bough_model_create(ctx, &def, &model));
-        check_ok(ctx, bough_state_create(ctx, model, &s));
+        bough_tree_model *model;
+        bough_tree_state *s;
+        check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_tree_state_create(ctx, model, &s));
         const double w = w0 * phi / scale, wd = w * sqrt(1 - zeta * zeta), amplitude = 1e-6, dt = 2 * M_PI / w / 400;
         s->q[0] = amplitude;
-        check_ok(ctx, bough_step(ctx, model, s, 0)); /* accelerations of the start */
+        check_ok(ctx, bough_tree_step(ctx, model, s, 0)); /* accelerations of the start */
         for (int step = 1; step <= 800; step++) {
-            check_ok(ctx, bough_step(ctx, model, s, dt));
+            check_ok(ctx, bough_tree_step(ctx, model, s, dt));
             double t = step * dt, exact = exp(-zeta * w * t) * (cos(wd * t) + zeta * w / wd * sin(wd * t));
             check_near(s->q[0] / amplitude, exact, 1e-3);
         }
-        bough_state_destroy(ctx, s);
-        bough_model_destroy(ctx, model);
+        bough_tree_state_destroy(ctx, s);
+        bough_tree_model_destroy(ctx, model);
     }
     bough_component_destroy(ctx, c);
     bough_body_destroy(ctx, body);
@@ -238,26 +237,27 @@ static void many_trees_move_as_each_alone(void **state) {
         all[i].damping_stiffness = 1e-3, all[i].damping_mass = 0.2;
         random_rotation(&random, all[i].rotation);
     }
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = 3, def.components = (const bough_component *const *)components;
     def.part_count = TREES * PARTS, def.parts = all;
-    bough_model *model;
-    bough_state *s;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &s));
+    bough_tree_model *model;
+    bough_tree_state *s;
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+    check_ok(ctx, bough_tree_state_create(ctx, model, &s));
     check_int(model->blocks[model->parts[model->inside[0]].block].lanes, BO_WIDE);
-    double *start = calloc(3 * (size_t)bough_model_size(model), sizeof *start);
-    for (int32_t k = 0; k < 3 * bough_model_size(model); k++)
-        start[k] = test_uniform(&random, -1, 1) * (k < bough_model_size(model) ? 0.1 : 2);
+    double *start = calloc(3 * (size_t)bough_tree_model_size(model), sizeof *start);
+    for (int32_t k = 0; k < 3 * bough_tree_model_size(model); k++)
+        start[k] = test_uniform(&random, -1, 1) * (k < bough_tree_model_size(model) ? 0.1 : 2);
     const double push[3] = {3, -7, 5}, twist[3] = {1, 2, -1};
     for (int loaded = 0; loaded < 2; loaded++)
         for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
-            memcpy(s->q, start, 3 * (size_t)bough_model_size(model) * sizeof *start);
+            memcpy(s->q, start, 3 * (size_t)bough_tree_model_size(model) * sizeof *start);
             s->coupling = coupling, s->passes = 2;
-            check_ok(ctx, bough_state_update(ctx, model, s));
+            check_ok(ctx, bough_tree_state_update(ctx, model, s));
             for (int tree = 0; tree < TREES && loaded; tree++)
-                check_ok(ctx, bough_state_add_wrench(ctx, model, s, tree * PARTS + tree % PARTS, push, twist));
-            check_ok(ctx, bough_step(ctx, model, s, 0.003));
+                check_ok(ctx, bough_tree_state_add_wrench(ctx, model, s, tree * PARTS + tree % PARTS, push, twist));
+            check_ok(ctx, bough_tree_step(ctx, model, s, 0.003));
             for (int tree = 0; tree < TREES; tree++) {
                 bough_part_def parts[PARTS];
                 for (int k = 0; k < PARTS; k++) {
@@ -265,36 +265,37 @@ static void many_trees_move_as_each_alone(void **state) {
                     parts[k].parent -= k == 0 ? 0 : tree * PARTS;
                 }
                 def.part_count = PARTS, def.parts = parts;
-                bough_model *one;
-                bough_state *t;
-                check_ok(ctx, bough_model_create(ctx, &def, &one));
-                check_ok(ctx, bough_state_create(ctx, one, &t));
+                bough_tree_model *one;
+                bough_tree_state *t;
+                check_ok(ctx, bough_tree_model_create(ctx, &def, &one));
+                check_ok(ctx, bough_tree_state_create(ctx, one, &t));
                 t->coupling = coupling, t->passes = 2;
                 for (int k = 0; k < PARTS; k++) {
-                    const int32_t from = bough_model_offset(model, tree * PARTS + k), to = bough_model_offset(one, k);
+                    const int32_t from = bough_tree_model_offset(model, tree * PARTS + k),
+                                  to = bough_tree_model_offset(one, k);
                     for (int32_t l = 0; l < components[parts[k].component]->r; l++) {
                         t->q[to + l] = start[from + l];
-                        t->v[to + l] = start[bough_model_size(model) + from + l];
-                        t->a[to + l] = start[2 * bough_model_size(model) + from + l];
+                        t->v[to + l] = start[bough_tree_model_size(model) + from + l];
+                        t->a[to + l] = start[2 * bough_tree_model_size(model) + from + l];
                     }
                 }
-                check_ok(ctx, bough_state_update(ctx, one, t));
+                check_ok(ctx, bough_tree_state_update(ctx, one, t));
                 if (loaded)
-                    check_ok(ctx, bough_state_add_wrench(ctx, one, t, tree % PARTS, push, twist));
-                check_ok(ctx, bough_step(ctx, one, t, 0.003));
-                double size = norm_of((size_t)bough_model_size(one), t->a);
+                    check_ok(ctx, bough_tree_state_add_wrench(ctx, one, t, tree % PARTS, push, twist));
+                check_ok(ctx, bough_tree_step(ctx, one, t, 0.003));
+                double size = norm_of((size_t)bough_tree_model_size(one), t->a);
                 check(size > 1);
                 for (int k = 0; k < PARTS; k++)
                     for (int32_t l = 0; l < components[parts[k].component]->r; l++)
-                        check_near(s->a[bough_model_offset(model, tree * PARTS + k) + l],
-                                   t->a[bough_model_offset(one, k) + l], 3e-12 * size);
-                bough_state_destroy(ctx, t);
-                bough_model_destroy(ctx, one);
+                        check_near(s->a[bough_tree_model_offset(model, tree * PARTS + k) + l],
+                                   t->a[bough_tree_model_offset(one, k) + l], 3e-12 * size);
+                bough_tree_state_destroy(ctx, t);
+                bough_tree_model_destroy(ctx, one);
             }
         }
     free(start);
-    bough_state_destroy(ctx, s);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, s);
+    bough_tree_model_destroy(ctx, model);
     for (int i = 0; i < 3; i++)
         bough_component_destroy(ctx, components[i]);
     bough_context_destroy(ctx);
@@ -308,14 +309,14 @@ static void rigid_composites_are_exact_for_rigid_children(void **state) {
         grove g = plant(12, 4, exact ? BOUGH_COUPLING_L3 : BOUGH_COUPLING_L2R, false);
         for (int i = 1; i < 4; i++)
             g.parts[i].component = 1;
-        bough_state_destroy(g.ctx, g.state);
-        bough_model *before = g.model;
-        bough_model_def def = *bough_model_describe(before);
+        bough_tree_state_destroy(g.ctx, g.state);
+        bough_tree_model *before = g.model;
+        bough_tree_model_def def = *bough_tree_model_describe(before);
         def.parts = g.parts;
-        check_ok(g.ctx, bough_model_create(g.ctx, &def, &g.model));
-        bough_model_destroy(g.ctx, before);
-        check_ok(g.ctx, bough_state_create(g.ctx, g.model, &g.state));
-        check_int(bough_model_size(g.model), 6);
+        check_ok(g.ctx, bough_tree_model_create(g.ctx, &def, &g.model));
+        bough_tree_model_destroy(g.ctx, before);
+        check_ok(g.ctx, bough_tree_state_create(g.ctx, g.model, &g.state));
+        check_int(bough_tree_model_size(g.model), 6);
         for (int k = 0; k < 6; k++)
             q[k] = 0.05 * (k - 2), v[k] = 0.7 * (k - 3);
         accelerations(&g, q, v, NULL, a[exact]);
@@ -334,11 +335,11 @@ static void heavy_trees_settle(void **state) {
         grove g = plant(seed, 4, BOUGH_COUPLING_L3, false);
         g.state->gravity[0] = 5, g.state->gravity[2] = -22;
         double residual;
-        check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, &residual));
+        check_ok(g.ctx, bough_tree_state_settle(g.ctx, g.model, g.state, NULL, &residual));
         check_below(residual, 1e-9);
         const double bent = norm_of((size_t)g.model->size, g.state->q);
         for (int step = 0; step < 20; step++)
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
         check(bent > 0.1);
         check_below(norm_of((size_t)g.model->size, g.state->v), 1e-5 * bent);
         fell(&g);
@@ -350,8 +351,8 @@ static void heavy_trees_settle(void **state) {
 /* Fourth-order Runge-Kutta steps of the exact coupling, without damping: the error in energy falls with dt^4 or faster.
  */
 static void all_accelerations(grove *g, const double *q, const double *v, double *a) {
-    bo_tree_work *w = g->state->work;
-    const bough_model *m = g->model;
+    bo_tree_work *w = bo_tree_work_of(g->state);
+    const bough_tree_model *m = g->model;
     double force[64], *scratch = w->scratch;
     check(m->size <= 64);
     for (int32_t i = 0; i < m->part_count; i++) {
@@ -366,8 +367,8 @@ static void all_accelerations(grove *g, const double *q, const double *v, double
 }
 
 static double total_energy(grove *g) {
-    bough_energies e;
-    check_ok(g->ctx, bough_state_energies(g->ctx, g->model, g->state, &e));
+    bough_tree_energies e;
+    check_ok(g->ctx, bough_tree_state_energies(g->ctx, g->model, g->state, &e));
     return e.elastic + e.kinetic + e.gravity;
 }
 
@@ -418,25 +419,26 @@ static void pulls_move_what_flies(void **state) {
     grove g = plant(6, 3, BOUGH_COUPLING_L3, true);
     const bough_component *c = g.components[g.parts[2].component];
     float *x = calloc(3 * (size_t)c->surface.vertex_count, sizeof *x);
-    check_ok(g.ctx, bough_state_positions(g.ctx, g.model, g.state, 2, x));
+    check_ok(g.ctx, bough_tree_state_positions(g.ctx, g.model, g.state, 2, x));
     const double target[3] = {(double)x[12] + 0.1, (double)x[13], (double)x[14]};
-    check_ok(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 2, 4, target, 50, 1));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    check_ok(g.ctx, bough_tree_state_pull(g.ctx, g.model, g.state, 2, 4, target, 50, 1));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.001));
     check_near(g.state->roots[0].momentum[0], 50 * 0.1 * 0.001, 1e-6 * 0.005); /* floats */
     check_near(g.state->roots[0].momentum[1], 0, 1e-8);
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001)); /* it acted once */
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.001)); /* it acted once */
     check_near(g.state->roots[0].momentum[0], 50 * 0.1 * 0.001, 1e-6 * 0.005);
     /* a dashpot on a tree that flies straight on takes its velocity times the damping */
-    memset(g.state->q, 0, 3 * (size_t)bough_model_size(g.model) * sizeof(double));
+    memset(g.state->q, 0, 3 * (size_t)bough_tree_model_size(g.model) * sizeof(double));
     for (int d = 0; d < 3; d++)
         g.state->roots[0].velocity[d] = 1 + d, g.state->roots[0].angular_velocity[d] = 0;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     const double before = g.state->roots[0].momentum[2];
-    check_ok(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 2, 4, target, 0, 10));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    check_ok(g.ctx, bough_tree_state_pull(g.ctx, g.model, g.state, 2, 4, target, 0, 10));
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.001));
     check_near(g.state->roots[0].momentum[2] - before, -3 * 10 * 0.001, 1e-8);
-    check_fails(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 9, 4, target, 1, 1), BOUGH_ERROR_ARGUMENT, "part 9");
-    check_fails(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, 0, 100000, target), BOUGH_ERROR_ARGUMENT,
+    check_fails(g.ctx, bough_tree_state_pull(g.ctx, g.model, g.state, 9, 4, target, 1, 1), BOUGH_ERROR_ARGUMENT,
+                "part 9");
+    check_fails(g.ctx, bough_tree_state_add_force(g.ctx, g.model, g.state, 0, 100000, target), BOUGH_ERROR_ARGUMENT,
                 "vertex 100000");
     free(x);
     fell(&g);
@@ -448,7 +450,7 @@ static void flight_keeps_momentum(void **state) {
     for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
         grove g = plant(6, 4, coupling, true);
         check_int(g.state->root_count, 1);
-        bough_root *root = &g.state->roots[0];
+        bough_tree_root *root = &g.state->roots[0];
         test_random random = {9};
         for (int32_t k = 0; k < g.model->size; k++)
             g.state->v[k] = test_uniform(&random, -1, 1) * (k % 6 < 2);
@@ -456,13 +458,13 @@ static void flight_keeps_momentum(void **state) {
             root->velocity[d] = test_uniform(&random, -2, 2);
             root->angular_velocity[d] = test_uniform(&random, -2, 2);
         }
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-        bough_root start = *root;
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+        bough_tree_root start = *root;
         double energy = total_energy(&g);
         for (int step = 0; step < 240; step++)
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 480));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1.0 / 480));
         check(norm_of(3, start.momentum) > 1);
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
         for (int d = 0; d < 3; d++) {
             check_near(root->momentum[d], start.momentum[d], 1e-12 * norm_of(3, start.momentum));
             check_near(root->angular_momentum[d], start.angular_momentum[d],
@@ -481,8 +483,8 @@ static void flight_keeps_momentum(void **state) {
 }
 
 static void momenta(grove *g, double out[6]) {
-    bough_energies e;
-    check_ok(g->ctx, bough_state_energies(g->ctx, g->model, g->state, &e));
+    bough_tree_energies e;
+    check_ok(g->ctx, bough_tree_state_energies(g->ctx, g->model, g->state, &e));
     memcpy(out, e.momentum, sizeof e.momentum);
     memcpy(out + 3, e.angular_momentum, sizeof e.angular_momentum);
 }
@@ -492,7 +494,7 @@ static void no_step_changes_momentum(void **state) {
     (void)state;
     enum { STEPS = 1200 };
     grove g = plant(6, 5, BOUGH_COUPLING_L3, true);
-    bough_root *root = &g.state->roots[0];
+    bough_tree_root *root = &g.state->roots[0];
     test_random random = {9};
     for (int32_t k = 0; k < g.model->size; k++)
         g.state->v[k] = test_uniform(&random, -1, 1) * (k % 6 < 2);
@@ -500,12 +502,12 @@ static void no_step_changes_momentum(void **state) {
         root->velocity[d] = test_uniform(&random, -2, 2);
         root->angular_velocity[d] = test_uniform(&random, -2, 2);
     }
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     double first[6], before[6], now[6], step_drift[2] = {0, 0}, drift[2];
     momenta(&g, first);
     memcpy(before, first, sizeof before);
     for (int step = 0; step < STEPS; step++) {
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1.0 / 240));
         momenta(&g, now);
         for (int kind = 0; kind < 6; kind += 3)
             step_drift[kind / 3] = fmax(step_drift[kind / 3], relative(3, now + kind, 1, before + kind));
@@ -529,15 +531,15 @@ static void flight_under_gravity_is_a_parabola(void **state) {
     grove g = plant(6, 4, BOUGH_COUPLING_L3, true);
     const double gravity[3] = {0.5, -1, -9.81};
     memcpy(g.state->gravity, gravity, sizeof gravity);
-    bough_root *root = &g.state->roots[0];
+    bough_tree_root *root = &g.state->roots[0];
     for (int d = 0; d < 3; d++)
         root->velocity[d] = 2 - d, root->angular_velocity[d] = 0.5 * d;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-    bough_root start = *root;
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+    bough_tree_root start = *root;
     const double energy = total_energy(&g), T = 0.25, m = start.mass;
     for (int step = 0; step < 240; step++)
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, T / 240));
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, T / 240));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
     for (int d = 0; d < 3; d++) {
         int e = (d + 1) % 3, f = (d + 2) % 3;
         double xe = start.centre[e] * T + 0.5 * T * T * start.momentum[e] / m;

@@ -13,12 +13,12 @@ static int32_t point_total(const garden *g) {
 
 /* World positions of the points of all parts at q. */
 static void positions(garden *g, const double *q, double *x) {
-    memcpy(g->state->q, q, (size_t)bough_model_size(g->model) * sizeof *q);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    memcpy(g->state->q, q, (size_t)bough_tree_model_size(g->model) * sizeof *q);
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
     for (int32_t i = 0; i < g->def.part_count; i++) {
         const grown *kind = g->kinds[g->parts[i].component];
         const bough_frame *f = &g->state->frames[i];
-        const double *qi = q + bough_model_offset(g->model, i);
+        const double *qi = q + bough_tree_model_offset(g->model, i);
         for (int32_t v = 0; v < kind->point_count; v++, x += 3) {
             double at[3];
             for (int32_t d = 0; d < 3; d++) {
@@ -37,7 +37,7 @@ static void positions(garden *g, const double *q, double *x) {
 /* J^T m (J a + x'') = 0 with J and x'' by differences, for the accelerations a of the exact coupling without elastic
  * forces. */
 static void check_against_points(garden *g, uint64_t seed) {
-    const int32_t size = bough_model_size(g->model), n = 3 * point_total(g);
+    const int32_t size = bough_tree_model_size(g->model), n = 3 * point_total(g);
     double *q = calloc(3 * (size_t)size, sizeof *q), *v = q + size, *a = v + size;
     double *moved = calloc((size_t)size, sizeof *moved), *J = calloc((size_t)size * (size_t)n, sizeof *J);
     double *x = calloc(2 * (size_t)n, sizeof *x), *force = x + n;
@@ -116,10 +116,10 @@ static void accelerations_are_those_of_all_points(void **state) {
 /* M a+ + (1 + alpha) (K q+ + D v+) - alpha (K q + D v) = weight + push for parts that are held, with the scales of M
  * and K and their own factors; q+, v+ by Newmark's rules. Linear, so that it holds to rounding. */
 static void check_balance(const garden *g, int32_t i, const double *q, const double *v, const double *a, double dt) {
-    const bough_state *s = g->state;
+    const bough_tree_state *s = g->state;
     const bough_component *c = g->components[g->parts[i].component];
     const bough_part_def *part = &g->parts[i];
-    const int32_t r = c->r, at = bough_model_offset(g->model, i);
+    const int32_t r = c->r, at = bough_tree_model_offset(g->model, i);
     const double alpha = s->alpha, gamma = 0.5 - alpha, beta = 0.25 * (1 - alpha) * (1 - alpha), scale = part->scale;
     const double stiff = pow(part->stiffness, 2) * pow(scale, 3), heavy = pow(scale, 5);
     for (int32_t k = 0; k < r; k++) {
@@ -148,7 +148,7 @@ static void check_balance(const garden *g, int32_t i, const double *q, const dou
 
 static double energy_of(const garden *g, int32_t i) {
     const bough_component *c = g->components[g->parts[i].component];
-    const double *q = g->state->q + bough_model_offset(g->model, i);
+    const double *q = g->state->q + bough_tree_model_offset(g->model, i);
     double sum = 0;
     for (int32_t k = 0; k < c->r * c->r; k++)
         sum += 0.5 * q[k / c->r] * c->K[k] * q[k % c->r];
@@ -171,17 +171,17 @@ static void steps_are_those_of_hilber_hughes_and_taylor(void **state) {
             g.def.alpha = -0.2, g.def.passes = pass;
             plant(&g);
             stir(&g, 42, 0.1, 1);
-            const int32_t n = bough_model_size(g.model);
+            const int32_t n = bough_tree_model_size(g.model);
             double *before = malloc(3 * (size_t)n * sizeof *before);
             memcpy(before, g.state->q, 3 * (size_t)n * sizeof *before);
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.03));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.03));
             double elastic = 0;
             for (int32_t i = 0; i < counts[way]; i++) {
                 check_balance(&g, i, before, before + n, before + 2 * n, 0.03);
                 elastic += energy_of(&g, i);
             }
-            bough_energies e;
-            check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+            bough_tree_energies e;
+            check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &e));
             check_near(e.elastic, elastic, 1e-12 * elastic);
             free(before);
             clear(&g);
@@ -208,14 +208,14 @@ static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, 
     enum { PARTS = 7 };
     all->state->coupling = coupling, all->state->passes = passes;
     stir(all, 5, 0.05, 1);
-    const int32_t n = bough_model_size(all->model);
+    const int32_t n = bough_tree_model_size(all->model);
     double *start = malloc(3 * (size_t)n * sizeof *start);
     memcpy(start, all->state->q, 3 * (size_t)n * sizeof *start);
-    bough_root roots[TREES];
+    bough_tree_root roots[TREES];
     memcpy(roots, all->state->roots, (size_t)all->state->root_count * sizeof *roots);
     if (loaded)
         load(all, 0, all->def.part_count);
-    check_ok(all->ctx, bough_step(all->ctx, all->model, all->state, 0.004));
+    check_ok(all->ctx, bough_tree_step(all->ctx, all->model, all->state, 0.004));
     for (int32_t tree = 0; tree < TREES; tree++) {
         garden one = *all;
         one.parts = calloc(PARTS, sizeof *one.parts);
@@ -226,11 +226,11 @@ static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, 
         }
         plant(&one);
         one.state->coupling = coupling, one.state->passes = passes;
-        const int32_t size = bough_model_size(one.model);
+        const int32_t size = bough_tree_model_size(one.model);
         double *expected = calloc((size_t)size + 1, sizeof *expected);
         for (int k = 0; k < PARTS; k++) {
-            const int32_t from = bough_model_offset(all->model, PARTS * tree + k),
-                          to = bough_model_offset(one.model, k);
+            const int32_t from = bough_tree_model_offset(all->model, PARTS * tree + k),
+                          to = bough_tree_model_offset(one.model, k);
             for (int32_t l = 0; l < all->components[one.parts[k].component]->r; l++) {
                 one.state->q[to + l] = start[from + l];
                 one.state->v[to + l] = start[n + from + l];
@@ -240,13 +240,13 @@ static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, 
         }
         for (int32_t k = 0; k < one.state->root_count; k++)
             one.state->roots[k] = roots[tree], one.state->roots[k].part = 0;
-        check_ok(one.ctx, bough_state_update(one.ctx, one.model, one.state));
+        check_ok(one.ctx, bough_tree_state_update(one.ctx, one.model, one.state));
         if (loaded) {
             for (int32_t i = 0; i < PARTS; i++)
                 if ((PARTS * tree + i) % 3 == 0)
                     load(&one, i, 1);
         }
-        check_ok(one.ctx, bough_step(one.ctx, one.model, one.state, 0.004));
+        check_ok(one.ctx, bough_tree_step(one.ctx, one.model, one.state, 0.004));
         const double most = length_of(size, one.state->a);
         for (int32_t k = 0; k < size; k++)
             check_near(expected[k], one.state->a[k], 1e-10 * most);
@@ -262,8 +262,8 @@ static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, 
             for (int d = 0; d < 9; d++)
                 check_near(all->state->frames[PARTS * tree + k].pose.rotation[d], one.state->frames[k].pose.rotation[d],
                            1e-11);
-        bough_state_destroy(one.ctx, one.state);
-        bough_model_destroy(one.ctx, one.model);
+        bough_tree_state_destroy(one.ctx, one.state);
+        bough_tree_model_destroy(one.ctx, one.model);
         free(one.parts), free(expected);
     }
     free(start);
@@ -337,10 +337,10 @@ static void lumps_are_exact_for_points(void **state) {
                     g.state->time = 1.2;
                     stir(&g, 52, 0.1, 1);
                     for (int32_t i = bars; i < 4 * bars && pushed; i++)
-                        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, i, push,
-                                                               apart ? push : (const double[3]){0}));
-                    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
-                    const int32_t n = bough_model_size(g.model);
+                        check_ok(g.ctx, bough_tree_state_add_wrench(g.ctx, g.model, g.state, i, push,
+                                                                    apart ? push : (const double[3]){0}));
+                    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
+                    const int32_t n = bough_tree_model_size(g.model);
                     if (!exact) {
                         exact = malloc((size_t)n * sizeof *exact);
                         memcpy(exact, g.state->a, (size_t)n * sizeof *exact);
@@ -373,10 +373,10 @@ static void a_thousand_children(void **state) {
     check_int(g.model->chunk_count, BO_TREE_CHUNKS);
     for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
         g.state->coupling = coupling;
-        memset(g.state->q, 0, 3 * (size_t)bough_model_size(g.model) * sizeof(double));
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        memset(g.state->q, 0, 3 * (size_t)bough_tree_model_size(g.model) * sizeof(double));
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
         for (int step = 0; step < 3; step++)
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
         for (int32_t i = 1; i <= CHILDREN; i += CHILDREN / CHECKED) {
             garden one = g;
             bough_part_def pair[2] = {g.parts[0], g.parts[i]};
@@ -384,14 +384,14 @@ static void a_thousand_children(void **state) {
             plant(&one);
             one.state->coupling = coupling;
             for (int step = 0; step < 3; step++)
-                check_ok(one.ctx, bough_step(one.ctx, one.model, one.state, 0.01));
-            const double *q = g.state->q + bough_model_offset(g.model, i);
+                check_ok(one.ctx, bough_tree_step(one.ctx, one.model, one.state, 0.01));
+            const double *q = g.state->q + bough_tree_model_offset(g.model, i);
             const int32_t r = g.components[g.parts[i].component]->r;
             check(length_of(r, one.state->q) > 1e-4);
             for (int32_t l = 0; l < r; l++)
                 check_near(q[l], one.state->q[l], 1e-11 * length_of(r, one.state->q));
-            bough_state_destroy(one.ctx, one.state);
-            bough_model_destroy(one.ctx, one.model);
+            bough_tree_state_destroy(one.ctx, one.state);
+            bough_tree_model_destroy(one.ctx, one.model);
         }
     }
     clear(&g);
@@ -412,10 +412,10 @@ static void the_largest_component(void **state) {
     for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
         g.state->coupling = coupling, g.state->passes = 2;
         load(&g, 0, 3);
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.001));
     }
-    bough_energies e;
-    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    bough_tree_energies e;
+    check_ok(g.ctx, bough_tree_state_energies(g.ctx, g.model, g.state, &e));
     check(e.elastic > 0 && e.kinetic > 0);
     clear(&g);
 }
@@ -453,14 +453,14 @@ static void the_same_bits_by_any_threads(void **state) {
                 add_part(&g, &random, 1, l % 2 ? root + l : root, 1);
         }
         plant(&g);
-        n = bough_model_size(g.model);
+        n = bough_tree_model_size(g.model);
         results[way] = calloc((size_t)n, sizeof(double));
         for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
             g.state->coupling = coupling;
             g.state->wind.velocity[0] = 3;
             for (int step = 0; step < 3; step++) {
                 load(&g, 0, g.def.part_count);
-                check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+                check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.002));
             }
         }
         memcpy(results[way], g.state->q, (size_t)n * sizeof(double));

@@ -14,8 +14,8 @@ typedef struct {
     bough_component *components[COMPONENTS];
     bough_part_def parts[PARTS];
     bough_joint_def ties[2];
-    bough_model_def def;
-    bough_model *model;
+    bough_tree_model_def def;
+    bough_tree_model *model;
 } nursery;
 
 static const double key_times[KEYS] = {0, 0.5, 2};
@@ -61,17 +61,18 @@ static void sow(bough_context *ctx, nursery *n) {
         bo_set_springs(n->ties[i].damping, 0.1, 0.3);
     }
     n->ties[1].name = "rope";
-    n->def = bough_default_model_def();
+    n->def = bough_default_tree_model_def();
+    test_weigh(n->def.gravity);
     n->def.tie_count = 2, n->def.ties = n->ties;
     n->def.component_count = COMPONENTS, n->def.components = (const bough_component *const *)n->components;
     n->def.part_count = PARTS, n->def.parts = n->parts;
     n->def.gravity[0] = 0.5, n->def.coupling = BOUGH_COUPLING_L2R, n->def.alpha = -0.125, n->def.passes = 2;
     n->def.wind = (bough_wind){{1, 2, 3}, 0.25, 5, 1.3, 0.9, 0xFEDCBA9876543210u, 0};
-    check_ok(ctx, bough_model_create(ctx, &n->def, &n->model));
+    check_ok(ctx, bough_tree_model_create(ctx, &n->def, &n->model));
 }
 
 static void uproot(nursery *n) {
-    bough_model_destroy(n->ctx, n->model);
+    bough_tree_model_destroy(n->ctx, n->model);
     for (int i = 0; i < COMPONENTS; i++) {
         bough_component_destroy(n->ctx, n->components[i]);
         draft_free(n->drafts[i]);
@@ -92,7 +93,7 @@ static unsigned char *slurp(const char *path, size_t *size) {
 
 static unsigned char *pack_of(nursery *n, size_t *size) {
     const char *path = test_path("small.bough");
-    check_ok(n->ctx, bough_model_save(n->ctx, n->model, path));
+    check_ok(n->ctx, bough_tree_model_save(n->ctx, n->model, path));
     return slurp(path, size);
 }
 
@@ -131,13 +132,13 @@ static void what_was_saved_comes_back(void **state) {
     sow(ctx, &n);
     size_t size, again;
     unsigned char *bytes = pack_of(&n, &size);
-    bough_model *model;
-    check_ok(ctx, bough_model_load(ctx, test_path("small.bough"), &model));
-    const bough_model_def *a = bough_model_describe(n.model), *b = bough_model_describe(model);
+    bough_tree_model *model;
+    check_ok(ctx, bough_tree_model_load(ctx, test_path("small.bough"), &model));
+    const bough_tree_model_def *a = bough_tree_model_describe(n.model), *b = bough_tree_model_describe(model);
     uproot(&n); /* the loaded one stands alone */
     nursery other;
     sow(ctx, &other);
-    a = bough_model_describe(other.model);
+    a = bough_tree_model_describe(other.model);
     check(memcmp(a->gravity, b->gravity, sizeof a->gravity) == 0 && a->alpha == b->alpha);
     check(a->coupling == b->coupling && a->passes == b->passes);
     check(memcmp(&a->wind, &b->wind, sizeof a->wind) == 0);
@@ -152,11 +153,11 @@ static void what_was_saved_comes_back(void **state) {
     check_int(b->tie_count, 2);
     for (int i = 0; i < 2; i++)
         check_same_tie(&a->ties[i], &b->ties[i]);
-    check_ok(ctx, bough_model_save(ctx, model, test_path("again.bough")));
+    check_ok(ctx, bough_tree_model_save(ctx, model, test_path("again.bough")));
     unsigned char *second = slurp(test_path("again.bough"), &again);
     check(size == again && memcmp(bytes, second, size) == 0);
     free(bytes), free(second);
-    bough_model_destroy(ctx, model);
+    bough_tree_model_destroy(ctx, model);
     uproot(&other);
     bough_context_destroy(ctx);
 }
@@ -169,22 +170,22 @@ static void both_move_alike(void **state) {
     size_t size;
     unsigned char *bytes = pack_of(&n, &size);
     memmove(bytes + 1, bytes, size); /* no alignment is asked for */
-    bough_model *models[2] = {n.model};
-    bough_state *states[2];
-    check_ok(ctx, bough_model_read(ctx, bytes + 1, size, &models[1]));
+    bough_tree_model *models[2] = {n.model};
+    bough_tree_state *states[2];
+    check_ok(ctx, bough_tree_model_read(ctx, bytes + 1, size, &models[1]));
     free(bytes);
     for (int k = 0; k < 2; k++) {
-        check_ok(ctx, bough_state_create(ctx, models[k], &states[k]));
+        check_ok(ctx, bough_tree_state_create(ctx, models[k], &states[k]));
         states[k]->coupling = BOUGH_COUPLING_L3; /* for its joint and ties */
         for (int step = 0; step < 20; step++)
-            check_ok(ctx, bough_step(ctx, models[k], states[k], 1e-3));
+            check_ok(ctx, bough_tree_step(ctx, models[k], states[k], 1e-3));
     }
-    const size_t length = (size_t)bough_model_size(n.model);
+    const size_t length = (size_t)bough_tree_model_size(n.model);
     check(states[0]->q[0] != 0);
     check(memcmp(states[0]->q, states[1]->q, length * sizeof(double)) == 0);
     for (int k = 0; k < 2; k++)
-        bough_state_destroy(ctx, states[k]);
-    bough_model_destroy(ctx, models[1]);
+        bough_tree_state_destroy(ctx, states[k]);
+    bough_tree_model_destroy(ctx, models[1]);
     uproot(&n);
     bough_context_destroy(ctx);
 }
@@ -197,24 +198,24 @@ static void what_cannot_be_packed_is_told(void **state) {
     bough_component bare = *n.components[0];
     bare.image = NULL;
     const bough_component *components[COMPONENTS] = {&bare, n.components[1], n.components[2]};
-    bough_model_def def = n.def;
-    bough_model *model;
+    bough_tree_model_def def = n.def;
+    bough_tree_model *model;
     def.components = components;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_fails(ctx, bough_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "component 0");
-    bough_model_destroy(ctx, model);
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+    check_fails(ctx, bough_tree_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "component 0");
+    bough_tree_model_destroy(ctx, model);
     def = n.def;
     def.wind.gust = NAN;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_fails(ctx, bough_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "\"wind\"");
-    bough_model_destroy(ctx, model);
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+    check_fails(ctx, bough_tree_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "\"wind\"");
+    bough_tree_model_destroy(ctx, model);
     check(access(test_path("bare.bough"), F_OK) != 0);
     n.parts[2].component = COMPONENTS + 1000000; /* of a parent with a higher number than its child's */
-    check_fails(ctx, bough_model_create(ctx, &n.def, &model), BOUGH_ERROR_ARGUMENT, "does not exist");
+    check_fails(ctx, bough_tree_model_create(ctx, &n.def, &model), BOUGH_ERROR_ARGUMENT, "does not exist");
     check_ok(ctx, bough_component_save(ctx, n.components[0], test_path("c.bough")));
-    check_fails(ctx, bough_model_load(ctx, test_path("c.bough"), &model), BOUGH_ERROR_FORMAT, "of another kind");
+    check_fails(ctx, bough_tree_model_load(ctx, test_path("c.bough"), &model), BOUGH_ERROR_FORMAT, "of another kind");
     check(model == NULL);
-    check_fails(ctx, bough_model_load(ctx, test_path("none.bough"), &model), BOUGH_ERROR_FILE, "none.bough");
+    check_fails(ctx, bough_tree_model_load(ctx, test_path("none.bough"), &model), BOUGH_ERROR_FILE, "none.bough");
     uproot(&n);
     bough_context_destroy(ctx);
 }
@@ -226,17 +227,17 @@ static void every_damage_is_noticed(void **state) {
     sow(ctx, &n);
     size_t size;
     unsigned char *bytes = pack_of(&n, &size);
-    bough_model *model;
+    bough_tree_model *model;
     for (size_t bit = 0; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
-        bough_status status = bough_model_read(ctx, bytes, size, &model);
+        bough_status status = bough_tree_model_read(ctx, bytes, size, &model);
         check(status == BOUGH_ERROR_FORMAT || status == BOUGH_ERROR_UNSUPPORTED);
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
     for (size_t length = 0; length < size; length++) {
         unsigned char *cut = malloc(length + 1); /* of exact size, so that a sanitizer sees one byte beyond */
         memcpy(cut, bytes, length);
-        check(bough_model_read(ctx, cut, length, &model) == BOUGH_ERROR_FORMAT);
+        check(bough_tree_model_read(ctx, cut, length, &model) == BOUGH_ERROR_FORMAT);
         free(cut);
     }
     print_message("%zu bytes: every bit, every length\n", size);
@@ -295,27 +296,27 @@ static void damage_component(test_random *random, unsigned char *bytes, const bo
 }
 
 /* Whatever a host would do. */
-static void use(bough_context *ctx, const bough_model *model) {
-    bough_state *state;
-    bough_energies energies;
+static void use(bough_context *ctx, const bough_tree_model *model) {
+    bough_tree_state *state;
+    bough_tree_energies energies;
     const double force[3] = {1, 2, 3};
-    if (bough_state_create(ctx, model, &state) != BOUGH_OK)
+    if (bough_tree_state_create(ctx, model, &state) != BOUGH_OK)
         return;
     state->coupling = BOUGH_COUPLING_L3;
     for (int step = 0; step < 2; step++) {
-        bough_state_add_force(ctx, model, state, PARTS - 1, 0, force);
-        bough_step(ctx, model, state, 1e-3);
+        bough_tree_state_add_force(ctx, model, state, PARTS - 1, 0, force);
+        bough_tree_step(ctx, model, state, 1e-3);
     }
-    bough_state_energies(ctx, model, state, &energies);
-    for (int32_t i = 0; i < bough_model_part_count(model); i++) {
-        const bough_model_def *def = bough_model_describe(model);
+    bough_tree_state_energies(ctx, model, state, &energies);
+    for (int32_t i = 0; i < bough_tree_model_part_count(model); i++) {
+        const bough_tree_model_def *def = bough_tree_model_describe(model);
         const bough_component *c = def->components[def->parts[i].component];
         float *positions = malloc(3 * (size_t)c->surface.vertex_count * sizeof *positions + 1);
-        bough_state_positions(ctx, model, state, i, positions);
+        bough_tree_state_positions(ctx, model, state, i, positions);
         free(positions);
     }
-    check_int(bough_model_find_part(model, bough_model_describe(model)->parts[0].name), 0);
-    bough_state_destroy(ctx, state);
+    check_int(bough_tree_model_find_part(model, bough_tree_model_describe(model)->parts[0].name), 0);
+    bough_tree_state_destroy(ctx, state);
 }
 
 /* The element of the chunk, changed, with right checksums: what the reader says. */
@@ -332,7 +333,7 @@ static void wrong_content_is_told(void **state) {
                  {"part.links", 5, 7, "\"part.links\" gives part 1 component 7"},
                  {"part.links", 11, 1, "its own ancestor"},
                  {"part.links", 8, 9, "flags that do not exist"},
-                 {"part.links", 9, 7, "joint of kind 7"},
+                 {"part.links", 9, 99, "joint of kind 99"},
                  {"tie.links", 0, 99, "part 99 does not exist"},
                  {"tie.names", 0, 'x', "no name for tie 1"},
                  {"tie.springs", 0, -1, "it must be 0 or more"},
@@ -349,15 +350,15 @@ static void wrong_content_is_told(void **state) {
     bough_context *ctx = test_context(1);
     nursery n;
     sow(ctx, &n);
-    bough_model_destroy(ctx, n.model);
+    bough_tree_model_destroy(ctx, n.model);
     n.parts[4].track = n.parts[0].track;
-    check_ok(ctx, bough_model_create(ctx, &n.def, &n.model));
+    check_ok(ctx, bough_tree_model_create(ctx, &n.def, &n.model));
     size_t size;
     unsigned char *intact = pack_of(&n, &size), *bytes = malloc(size);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bo_image image;
         bo_chunk chunk;
-        bough_model *model;
+        bough_tree_model *model;
         memcpy(bytes, intact, size);
         check_ok(ctx, bo_image_open(ctx, bytes, size, "model", 2, &image));
         check(bo_image_find(&image, cases[i].chunk, &chunk));
@@ -369,7 +370,7 @@ static void wrong_content_is_told(void **state) {
         else
             data[cases[i].element] = (unsigned char)cases[i].value;
         bo_image_seal(bytes, size);
-        check_fails(ctx, bough_model_read(ctx, bytes, size, &model), BOUGH_ERROR_FORMAT, cases[i].sentence);
+        check_fails(ctx, bough_tree_model_read(ctx, bytes, size, &model), BOUGH_ERROR_FORMAT, cases[i].sentence);
     }
     free(intact), free(bytes);
     uproot(&n);
@@ -402,14 +403,14 @@ static void hostile_packs_are_refused_or_usable(void **state) {
         }
         bo_image_seal(bytes, size);
         memory.largest = 0;
-        bough_model *model;
-        bough_status status = bough_model_read(ctx, bytes, size, &model);
+        bough_tree_model *model;
+        bough_status status = bough_tree_model_read(ctx, bytes, size, &model);
         check(memory.largest <= 2 * size);
         check((model != NULL) == (status == BOUGH_OK));
         if (status == BOUGH_OK) {
             accepted++;
             use(ctx, model);
-            bough_model_destroy(ctx, model);
+            bough_tree_model_destroy(ctx, model);
         } else
             check(status == BOUGH_ERROR_FORMAT || status == BOUGH_ERROR_UNSUPPORTED);
         check_int(memory.live, before);
@@ -432,12 +433,12 @@ static void lost_memory_leaks_nothing(void **state) {
     const long before = memory.live;
     for (int what = 0; what < 2; what++)
         for (long at = 0;; at++) {
-            bough_model *model = NULL;
+            bough_tree_model *model = NULL;
             memory.calls = 0, memory.fail_at = at;
-            bough_status status = what ? bough_model_read(ctx, bytes, size, &model)
-                                       : bough_model_save(ctx, n.model, test_path("short.bough"));
+            bough_status status = what ? bough_tree_model_read(ctx, bytes, size, &model)
+                                       : bough_tree_model_save(ctx, n.model, test_path("short.bough"));
             memory.fail_at = -1;
-            bough_model_destroy(ctx, model);
+            bough_tree_model_destroy(ctx, model);
             check_int(memory.live, before);
             if (status == BOUGH_OK)
                 break;

@@ -10,7 +10,7 @@
  * accelerations under unit forces. What hangs on it must be rigid. */
 static double exact_frequency(const garden *g) {
     enum { N = 8 };
-    const int32_t n = bough_model_size(g->model);
+    const int32_t n = bough_tree_model_size(g->model);
     const bough_part_def *part = &g->parts[0];
     const bough_component *c = g->components[part->component];
     const double elastic = pow(part->scale, 3) * pow(g->state->stiffness[0], 2);
@@ -66,14 +66,14 @@ static void frequencies_are_those_of_the_exact_tree(void **state) {
         for (int flies = 0; flies < 2; flies++) {
             garden g = stones(seed, flies);
             double hz[8], expected = exact_frequency(&g);
-            check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, hz));
+            check_ok(g.ctx, bough_tree_state_lowest_frequencies(g.ctx, g.model, g.state, hz));
             check_near(hz[0], expected, 1e-9 * expected);
             for (int i = 1; i < g.def.part_count; i++)
                 check(hz[i] == INFINITY);
             /* a factor on frequencies is one */
-            check_ok(g.ctx, bough_state_set_stiffness(g.ctx, g.model, g.state, 0, 3 * g.state->stiffness[0]));
+            check_ok(g.ctx, bough_tree_state_set_stiffness(g.ctx, g.model, g.state, 0, 3 * g.state->stiffness[0]));
             check_near(exact_frequency(&g), 3 * expected, 1e-9 * expected);
-            check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, hz));
+            check_ok(g.ctx, bough_tree_state_lowest_frequencies(g.ctx, g.model, g.state, hz));
             check_near(hz[0], 3 * expected, 1e-9 * expected);
             clear(&g);
         }
@@ -95,7 +95,7 @@ static vibration watch(bars *b, int32_t coordinate, double expected_hz, int skip
     b->state->alpha = 0;
     for (int step = 0; step < (PERIODS + skip) * STEPS; step++) {
         const double before = b->state->q[coordinate];
-        check_ok(b->ctx, bough_step(b->ctx, b->model, b->state, dt));
+        check_ok(b->ctx, bough_tree_step(b->ctx, b->model, b->state, dt));
         const double now = b->state->q[coordinate];
         peak = fmax(peak, fabs(now));
         if (before * now > 0 || before == 0)
@@ -130,11 +130,11 @@ static void free_bars(bars *b) {
 /* Coordinate 0 is the lowest mode. */
 static vibration pluck(bars *b) {
     double hz;
-    check_ok(b->ctx, bough_state_lowest_frequencies(b->ctx, b->model, b->state, &hz));
-    memset(b->state->q, 0, 3 * (size_t)bough_model_size(b->model) * sizeof(double));
+    check_ok(b->ctx, bough_tree_state_lowest_frequencies(b->ctx, b->model, b->state, &hz));
+    memset(b->state->q, 0, 3 * (size_t)bough_tree_model_size(b->model) * sizeof(double));
     b->state->q[0] = 1e-6;
-    check_ok(b->ctx, bough_state_update(b->ctx, b->model, b->state));
-    check_ok(b->ctx, bough_step(b->ctx, b->model, b->state, 0));
+    check_ok(b->ctx, bough_tree_state_update(b->ctx, b->model, b->state));
+    check_ok(b->ctx, bough_tree_step(b->ctx, b->model, b->state, 0));
     vibration seen = watch(b, 0, hz, 1);
     check_near(seen.hz, hz, 1e-3 * hz);
     return seen;
@@ -154,16 +154,16 @@ static void ratios_are_those_of_the_decay(void **state) {
             const double hz = pluck(&b).hz;
             check_near(pluck(&b).ratio, 0.04, 0.001);
             /* while it runs: the ratio is kept, whatever the stiffness */
-            check_ok(b.ctx, bough_state_set_stiffness(b.ctx, b.model, b.state, 0, 0.5));
+            check_ok(b.ctx, bough_tree_state_set_stiffness(b.ctx, b.model, b.state, 0, 0.5));
             vibration soft = pluck(&b);
             check_near(soft.hz / hz, 0.5, 1e-10);
             check_near(soft.ratio, 0.04, 0.001);
-            check_ok(b.ctx, bough_state_set_damping_ratio(b.ctx, b.model, b.state, 0, 0.015));
+            check_ok(b.ctx, bough_tree_state_set_damping_ratio(b.ctx, b.model, b.state, 0, 0.015));
             check_near(pluck(&b).ratio, 0.015, 1e-5);
-            check_ok(b.ctx, bough_state_set_damping_ratio(b.ctx, b.model, b.state, 0, 0));
+            check_ok(b.ctx, bough_tree_state_set_damping_ratio(b.ctx, b.model, b.state, 0, 0));
             check_near(pluck(&b).ratio, 0, 3e-7);
             /* of the kind that the part was made with */
-            check_ok(b.ctx, bough_state_set_component_damping_ratio(b.ctx, b.model, b.state, 0, 0.02));
+            check_ok(b.ctx, bough_tree_state_set_component_damping_ratio(b.ctx, b.model, b.state, 0, 0.02));
             check(by_mass ? b.state->damping_stiffness[0] == 0 : b.state->damping_mass[0] == 0);
             check_near(pluck(&b).ratio, 0.02, 1e-5);
             free_bars(&b);
@@ -180,12 +180,12 @@ static void loads_belong_to_the_frequency(void **state) {
     b.parts[0].damping_ratio = 0.05;
     grow_bars(&b);
     double hz[2];
-    check_ok(b.ctx, bough_state_lowest_frequencies(b.ctx, b.model, b.state, hz));
+    check_ok(b.ctx, bough_tree_state_lowest_frequencies(b.ctx, b.model, b.state, hz));
     const double bare = sqrt(b.root->K[0]) / (2 * M_PI) / b.parts[0].scale;
     check(hz[0] < 0.7 * bare);
     b.state->q[0] = 1e-6;
-    check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
-    check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 0));
+    check_ok(b.ctx, bough_tree_state_update(b.ctx, b.model, b.state));
+    check_ok(b.ctx, bough_tree_step(b.ctx, b.model, b.state, 0));
     vibration seen = watch(&b, 0, hz[0], 6); /* higher modes are gone by then */
     check_near(seen.hz, hz[0], 0.01 * hz[0]);
     check_near(seen.ratio, 0.05, 0.0015);
@@ -200,14 +200,14 @@ static void classes_are_painted_together(void **state) {
     grow_bars(&b);
     double before[6], after[6];
     const double rest[6] = {b.state->damping_stiffness[0], b.state->damping_stiffness[1]};
-    check_ok(b.ctx, bough_state_lowest_frequencies(b.ctx, b.model, b.state, before));
-    check_ok(b.ctx, bough_state_set_component_stiffness(b.ctx, b.model, b.state, 1, 0.7));
-    check_ok(b.ctx, bough_state_lowest_frequencies(b.ctx, b.model, b.state, after));
+    check_ok(b.ctx, bough_tree_state_lowest_frequencies(b.ctx, b.model, b.state, before));
+    check_ok(b.ctx, bough_tree_state_set_component_stiffness(b.ctx, b.model, b.state, 1, 0.7));
+    check_ok(b.ctx, bough_tree_state_lowest_frequencies(b.ctx, b.model, b.state, after));
     for (int i = 0; i < 6; i++)
         check_near(after[i] / before[i], i == 0 ? 1 : 0.7, 1e-12);
     check_near(b.state->damping_stiffness[0], rest[0], 0);
     check_near(b.state->damping_stiffness[1], rest[1] / 0.7, 1e-15);
-    check_ok(b.ctx, bough_state_set_component_damping_ratio(b.ctx, b.model, b.state, 1, 0.06));
+    check_ok(b.ctx, bough_tree_state_set_component_damping_ratio(b.ctx, b.model, b.state, 1, 0.06));
     for (int i = 1; i < 6; i++) /* z = b w / 2 */
         check_near(b.state->damping_stiffness[i] * M_PI * after[i], 0.06, 1e-12);
     check_near(b.state->damping_stiffness[0], rest[0], 0);
@@ -219,9 +219,9 @@ static void what_flies_has_a_frequency_of_its_own(void **state) {
     (void)state;
     garden g = small_forest(false);
     double before[12], after[12];
-    check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, before));
-    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 5)); /* a leaf of the second tree */
-    check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, after));
+    check_ok(g.ctx, bough_tree_state_lowest_frequencies(g.ctx, g.model, g.state, before));
+    check_ok(g.ctx, bough_tree_state_detach(g.ctx, g.model, g.state, 5)); /* a leaf of the second tree */
+    check_ok(g.ctx, bough_tree_state_lowest_frequencies(g.ctx, g.model, g.state, after));
     check(after[5] > 1.001 * before[5]);
     for (int i = 2; i < 12; i += 3)
         check(i == 5 || fabs(after[i] / before[i] - 1) < 1e-9);
@@ -234,9 +234,10 @@ static void what_is_absent_is_not_painted(void **state) {
     garden g = small_forest(false);
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 5};
     g.state->damping_mass[5] = 2, g.state->damping_stiffness[5] = 3e-3;
-    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
-    check_ok(g.ctx, bough_state_set_component_damping_ratio(g.ctx, g.model, g.state, 1, 0.1));
-    check_fails(g.ctx, bough_state_set_damping_ratio(g.ctx, g.model, g.state, 5, 0.1), BOUGH_ERROR_ARGUMENT, "absent");
+    check_ok(g.ctx, bough_tree_state_change(g.ctx, g.model, g.state, 1, &gone));
+    check_ok(g.ctx, bough_tree_state_set_component_damping_ratio(g.ctx, g.model, g.state, 1, 0.1));
+    check_fails(g.ctx, bough_tree_state_set_damping_ratio(g.ctx, g.model, g.state, 5, 0.1), BOUGH_ERROR_ARGUMENT,
+                "absent");
     check(g.state->damping_mass[5] == 2 && g.state->damping_stiffness[5] == 3e-3);
     check(g.state->damping_stiffness[2] > 0);
     clear(&g);
@@ -248,12 +249,13 @@ static void defs_can_be_used_again(void **state) {
     bars b = lone_bar(2e-3);
     b.parts[0].damping_ratio = 0.04;
     grow_bars(&b);
-    bough_model *again;
-    check_ok(b.ctx, bough_model_create(b.ctx, bough_model_describe(b.model), &again));
-    const bough_part_def *one = bough_model_describe(b.model)->parts, *two = bough_model_describe(again)->parts;
+    bough_tree_model *again;
+    check_ok(b.ctx, bough_tree_model_create(b.ctx, bough_tree_model_describe(b.model), &again));
+    const bough_part_def *one = bough_tree_model_describe(b.model)->parts,
+                         *two = bough_tree_model_describe(again)->parts;
     check_near(one->damping_mass, two->damping_mass, 0);
     check_near(one->damping_stiffness, two->damping_stiffness, 1e-15 * one->damping_stiffness);
-    bough_model_destroy(b.ctx, again);
+    bough_tree_model_destroy(b.ctx, again);
     free_bars(&b);
 }
 
@@ -262,19 +264,21 @@ static void nonsense_is_refused(void **state) {
     bars b = lone_bar(0);
     grow_bars(&b);
     bough_context *ctx = b.ctx;
-    check_fails(ctx, bough_state_set_stiffness(ctx, b.model, b.state, 1, 1), BOUGH_ERROR_ARGUMENT, "no part 1");
-    check_fails(ctx, bough_state_set_stiffness(ctx, b.model, b.state, -1, 1), BOUGH_ERROR_ARGUMENT, "no part -1");
-    check_fails(ctx, bough_state_set_stiffness(ctx, b.model, b.state, 0, 0), BOUGH_ERROR_ARGUMENT, "positive");
-    check_fails(ctx, bough_state_set_stiffness(ctx, b.model, b.state, 0, NAN), BOUGH_ERROR_ARGUMENT, "positive");
-    check_fails(ctx, bough_state_set_component_stiffness(ctx, b.model, b.state, 2, 1), BOUGH_ERROR_ARGUMENT,
+    check_fails(ctx, bough_tree_state_set_stiffness(ctx, b.model, b.state, 1, 1), BOUGH_ERROR_ARGUMENT, "no part 1");
+    check_fails(ctx, bough_tree_state_set_stiffness(ctx, b.model, b.state, -1, 1), BOUGH_ERROR_ARGUMENT, "no part -1");
+    check_fails(ctx, bough_tree_state_set_stiffness(ctx, b.model, b.state, 0, 0), BOUGH_ERROR_ARGUMENT, "positive");
+    check_fails(ctx, bough_tree_state_set_stiffness(ctx, b.model, b.state, 0, NAN), BOUGH_ERROR_ARGUMENT, "positive");
+    check_fails(ctx, bough_tree_state_set_component_stiffness(ctx, b.model, b.state, 2, 1), BOUGH_ERROR_ARGUMENT,
                 "no component 2");
-    check_fails(ctx, bough_state_set_component_stiffness(ctx, b.model, b.state, 0, INFINITY), BOUGH_ERROR_ARGUMENT,
+    check_fails(ctx, bough_tree_state_set_component_stiffness(ctx, b.model, b.state, 0, INFINITY), BOUGH_ERROR_ARGUMENT,
                 "positive");
-    check_fails(ctx, bough_state_set_damping_ratio(ctx, b.model, b.state, 7, 0), BOUGH_ERROR_ARGUMENT, "no part 7");
-    check_fails(ctx, bough_state_set_damping_ratio(ctx, b.model, b.state, 0, -0.1), BOUGH_ERROR_ARGUMENT, "negative");
-    check_fails(ctx, bough_state_set_component_damping_ratio(ctx, b.model, b.state, 9, 0), BOUGH_ERROR_ARGUMENT,
+    check_fails(ctx, bough_tree_state_set_damping_ratio(ctx, b.model, b.state, 7, 0), BOUGH_ERROR_ARGUMENT,
+                "no part 7");
+    check_fails(ctx, bough_tree_state_set_damping_ratio(ctx, b.model, b.state, 0, -0.1), BOUGH_ERROR_ARGUMENT,
+                "negative");
+    check_fails(ctx, bough_tree_state_set_component_damping_ratio(ctx, b.model, b.state, 9, 0), BOUGH_ERROR_ARGUMENT,
                 "no component 9");
-    check_fails(ctx, bough_state_set_component_damping_ratio(ctx, b.model, b.state, 0, NAN), BOUGH_ERROR_ARGUMENT,
+    check_fails(ctx, bough_tree_state_set_component_damping_ratio(ctx, b.model, b.state, 0, NAN), BOUGH_ERROR_ARGUMENT,
                 "finite");
     check(b.state->stiffness[0] == 1 && b.state->damping_mass[0] == 0 && b.state->damping_stiffness[0] == 0);
     clear_bars(&b);
@@ -288,7 +292,7 @@ static void nonsense_is_refused(void **state) {
         const bough_component *components[2] = {w.root, w.limb};
         w.parts[0].damping_ratio = wrong[i].ratio;
         w.def.components = components, w.def.parts = w.parts;
-        check_fails(ctx, bough_model_create(ctx, &w.def, &w.model), BOUGH_ERROR_ARGUMENT, wrong[i].why);
+        check_fails(ctx, bough_tree_model_create(ctx, &w.def, &w.model), BOUGH_ERROR_ARGUMENT, wrong[i].why);
         clear_bars(&w);
     }
     bough_context_destroy(ctx);

@@ -7,8 +7,8 @@
 typedef struct {
     tree bodies;
     bough_component *components[DOMAINS];
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     double T[DOMAINS][R * R]; /* our coordinates = T times the reference's */
     json_t *root;
 } fixture;
@@ -44,21 +44,21 @@ static fixture load(const char *folder, bough_coupling coupling, double alpha, i
             parts[i].interface_index = bough_component_find_interface(f.components[parents[i]], name);
         }
     }
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
     def.component_count = DOMAINS, def.components = (const bough_component *const *)f.components;
     def.part_count = DOMAINS, def.parts = parts;
     def.coupling = coupling, def.alpha = alpha, def.passes = passes;
     for (int d = 0; d < 3; d++)
         def.gravity[d] = gravity ? gravity[d] : 0;
-    check_ok(ctx, bough_model_create(ctx, &def, &f.model));
-    check_ok(ctx, bough_state_create(ctx, f.model, &f.state));
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &f.model));
+    check_ok(ctx, bough_tree_state_create(ctx, f.model, &f.state));
     return f;
 }
 
 static void unload(fixture *f) {
     bough_context *ctx = f->bodies.ctx;
-    bough_state_destroy(ctx, f->state);
-    bough_model_destroy(ctx, f->model);
+    bough_tree_state_destroy(ctx, f->state);
+    bough_tree_model_destroy(ctx, f->model);
     for (int i = 0; i < DOMAINS; i++)
         bough_component_destroy(ctx, f->components[i]);
     json_decref(f->root);
@@ -69,7 +69,7 @@ static void unload(fixture *f) {
 static void from_reference(const fixture *f, const double *theirs, double *ours) {
     for (int i = 0; i < DOMAINS; i++)
         for (int a = 0; a < R; a++) {
-            double *to = ours + bough_model_offset(f->model, i) + a;
+            double *to = ours + bough_tree_model_offset(f->model, i) + a;
             *to = 0;
             for (int l = 0; l < R; l++)
                 *to += f->T[i][a * R + l] * theirs[R * i + l];
@@ -80,7 +80,7 @@ static void to_reference(const fixture *f, const double *ours, double *theirs) {
         for (int l = 0; l < R; l++) {
             theirs[R * i + l] = 0;
             for (int a = 0; a < R; a++)
-                theirs[R * i + l] += f->T[i][a * R + l] * ours[bough_model_offset(f->model, i) + a];
+                theirs[R * i + l] += f->T[i][a * R + l] * ours[bough_tree_model_offset(f->model, i) + a];
         }
 }
 
@@ -97,7 +97,7 @@ static void accelerations_agree(bough_coupling coupling, const char *key) {
     from_reference(&f, values, f.state->q);
     get(check_state, "qd", DOMAINS * R, values);
     from_reference(&f, values, f.state->v);
-    check_ok(f.bodies.ctx, bough_state_update(f.bodies.ctx, f.model, f.state));
+    check_ok(f.bodies.ctx, bough_tree_state_update(f.bodies.ctx, f.model, f.state));
     const json_t *frames = json_object_get(check_state, "frames");
     for (int i = 0; i < DOMAINS; i++) {
         const json_t *frame = json_array_get(frames, (size_t)i);
@@ -109,7 +109,7 @@ static void accelerations_agree(bough_coupling coupling, const char *key) {
         for (int k = 0; k < 9; k++)
             check_near(f.state->frames[i].pose.rotation[k], rotation[k], 1e-11);
     }
-    check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0));
+    check_ok(f.bodies.ctx, bough_tree_step(f.bodies.ctx, f.model, f.state, 0));
     to_reference(&f, f.state->a, theirs);
     get(check_state, key, DOMAINS * R, values);
     check_below(relative(DOMAINS * R, theirs, 1, values), 1e-9);
@@ -151,7 +151,7 @@ static void steps_agree(const char *folder, bough_coupling coupling, const char 
     from_reference(&f, row + 1 + N, f.state->v);
     from_reference(&f, row + 1 + 2 * N, f.state->a);
     for (int step = 1; step <= 40; step++) {
-        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0.0025));
+        check_ok(f.bodies.ctx, bough_tree_step(f.bodies.ctx, f.model, f.state, 0.0025));
         read_row(file, 1 + 3 * N, row);
         check_near(row[0], f.state->time, 1e-12);
         to_reference(&f, f.state->q, theirs);
@@ -202,7 +202,7 @@ static double tree_frequency(const char *folder, bough_coupling coupling) {
     }
     for (int32_t p = 0; p < DOMAINS; p++)
         for (int l = 0; l < R; l++)
-            K[bough_model_offset(f.model, p) + l] = f.components[p]->K[l * (R + 1)];
+            K[bough_tree_model_offset(f.model, p) + l] = f.components[p]->K[l * (R + 1)];
     if (coupling == BOUGH_COUPLING_L3)
         best = lowest(N, inverse, K);
     for (int p = 0; p < DOMAINS && coupling != BOUGH_COUPLING_L3; p++) {
@@ -259,7 +259,7 @@ static void modes_of_all_couplings_agree(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f = load(rows[i].folder, rows[i].coupling, 0, 1, NULL);
         bough_tree_modes *modes;
-        check_ok(f.bodies.ctx, bough_state_modes(f.bodies.ctx, f.model, f.state, 3, &modes));
+        check_ok(f.bodies.ctx, bough_tree_state_modes(f.bodies.ctx, f.model, f.state, 3, &modes));
         check_near(modes->frequencies_hz[0] / 1.0039, rows[i].ratio, 6e-4);
         bough_tree_modes_destroy(f.bodies.ctx, modes);
         unload(&f);
@@ -278,7 +278,8 @@ static void track(const fixture *f, int32_t global, double x[3]) {
             for (int k = 0; k < 3; k++) {
                 local[k] = c->volume.position[3 * v + k];
                 for (int l = 0; l < R; l++)
-                    local[k] += c->volume.U[(3 * v + k) * R + l] * f->state->q[bough_model_offset(f->model, p) + l];
+                    local[k] +=
+                        c->volume.U[(3 * v + k) * R + l] * f->state->q[bough_tree_model_offset(f->model, p) + l];
             }
             for (int k = 0; k < 3; k++)
                 x[k] = frame->pose.position[k] + frame->pose.rotation[3 * k] * local[0] +
@@ -311,7 +312,7 @@ static void free_vibration_agrees(void **state) {
     read_row(exact, 11, full);
     int count = 0;
     for (int step = 1; step <= 240; step++) {
-        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 1.0 / 120));
+        check_ok(f.bodies.ctx, bough_tree_step(f.bodies.ctx, f.model, f.state, 1.0 / 120));
         read_row(ours, 11, expected);
         for (int t = 0; t < 3; t++) {
             track(&f, tracked[t], x);
@@ -362,7 +363,7 @@ static void sag_agrees_with_the_full_body(void **state) {
         fixture f = load(folders[b], BOUGH_COUPLING_L3, 0, 1, gravity);
         double before[3], after[3], residual;
         track(&f, tracked[0], before);
-        check_ok(f.bodies.ctx, bough_state_settle(f.bodies.ctx, f.model, f.state, NULL, &residual));
+        check_ok(f.bodies.ctx, bough_tree_state_settle(f.bodies.ctx, f.model, f.state, NULL, &residual));
         check_below(residual, 1e-9);
         track(&f, tracked[0], after);
         for (int d = 0; d < 3; d++)
@@ -370,9 +371,9 @@ static void sag_agrees_with_the_full_body(void **state) {
         ratio[b] = norm_of(3, after) / norm_of(3, full);
         print_message("%s: sag %.4f of the full body's\n", folders[b], ratio[b]);
         /* it is an equilibrium: nothing moves from there */
-        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0));
+        check_ok(f.bodies.ctx, bough_tree_step(f.bodies.ctx, f.model, f.state, 0));
         for (int step = 0; step < 10; step++)
-            check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0.01));
+            check_ok(f.bodies.ctx, bough_tree_step(f.bodies.ctx, f.model, f.state, 0.01));
         check_below(norm_of(DOMAINS * R, f.state->v), 5e-8);
         unload(&f);
     }

@@ -25,13 +25,13 @@ static void roots_of_all_kinds(void **state) {
         const int32_t flying[4] = {0, 2, 3, 4};
         for (int k = 0; k < 4; k++)
             check_int(g.state->roots[k].part, flying[k]);
-        bough_root *rock = &g.state->roots[0];
+        bough_tree_root *rock = &g.state->roots[0];
         rock->velocity[0] = 1, rock->angular_velocity[1] = 2;
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-        const bough_root start = *rock;
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+        const bough_tree_root start = *rock;
         const bough_frame held = g.state->frames[1];
         for (int step = 0; step < 100; step++)
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.002));
         check_near(rock->centre[2], start.centre[2] + 0.2 * start.momentum[2] / start.mass - 0.5 * 9.81 * 0.04, 1e-4);
         for (int d = 0; d < 3; d++)
             check_near(g.state->frames[1].pose.position[d], held.pose.position[d], 0);
@@ -42,7 +42,7 @@ static void roots_of_all_kinds(void **state) {
 /* A tree of stones tumbles the same in all couplings: it is the rigid body that they take its root's tree for. */
 static void rigid_trees_tumble_alike(void **state) {
     (void)state;
-    bough_root exact = {0};
+    bough_tree_root exact = {0};
     for (int coupling = BOUGH_COUPLING_L3; coupling >= BOUGH_COUPLING_L1; coupling--) {
         garden g = till(1);
         test_random random = {61};
@@ -53,10 +53,10 @@ static void rigid_trees_tumble_alike(void **state) {
         add_part(&g, &random, stone, 1, 1);
         g.def.coupling = (bough_coupling)coupling;
         plant(&g);
-        bough_root *root = &g.state->roots[0];
+        bough_tree_root *root = &g.state->roots[0];
         stir(&g, 62, 0, 0);
         load(&g, 0, 3);
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
         if (coupling == BOUGH_COUPLING_L3)
             exact = *root;
         check(length_of(3, root->angular_acceleration) > 0.1);
@@ -94,11 +94,11 @@ static void forces_turn_what_flies(void **state) {
     for (int32_t part = 0; part < 2; part++) {
         garden g = kite(0);
         stir(&g, 72, 0.1, 1);
-        const bough_root before = g.state->roots[0], *root = &g.state->roots[0];
+        const bough_tree_root before = g.state->roots[0], *root = &g.state->roots[0];
         double x[3], v[3], torque[3];
-        check_ok(g.ctx, bough_state_vertex(g.ctx, g.model, g.state, part, 1, x, v));
-        check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, part, 1, force));
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+        check_ok(g.ctx, bough_tree_state_vertex(g.ctx, g.model, g.state, part, 1, x, v));
+        check_ok(g.ctx, bough_tree_state_add_force(g.ctx, g.model, g.state, part, 1, force));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, dt));
         cross(x, force, torque);
         for (int d = 0; d < 3; d++) {
             check_near(root->momentum[d] - before.momentum[d], dt * force[d], 1e-12);
@@ -117,12 +117,12 @@ static void what_tumbles_accelerates_towards_its_centre(void **state) {
     add_part(&g, &random, 0, -1, 0);
     memset(g.def.gravity, 0, sizeof g.def.gravity);
     plant(&g);
-    bough_root *root = &g.state->roots[0];
+    bough_tree_root *root = &g.state->roots[0];
     for (int d = 0; d < 3; d++)
         root->angular_velocity[d] = 4 - 3 * d;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     for (int step = 0; step < 5; step++)
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
     double c[3], swept[3], wc[3], wwc[3];
     for (int d = 0; d < 3; d++)
         c[d] = root->centre[d] - root->pose.position[d];
@@ -145,7 +145,7 @@ static void passes_that_are_not_given(void **state) {
             garden g = flies ? kite(0) : small_forest(false);
             g.state->passes = passes;
             stir(&g, 74, 0.05, 1);
-            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+            check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0.01));
             memcpy(a[flies][passes], g.state->a, sizeof a[flies][passes]);
             clear(&g);
         }
@@ -167,16 +167,16 @@ static void settling_stands_still(void **state) {
     g.parts[0].track = (bough_track){3, time, position, rotation};
     plant(&g);
     g.state->time = 1.2;
-    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
     check(length_of(3, g.state->frames[0].velocity) > 1 && length_of(3, g.state->frames[0].angular_velocity) > 0.1);
-    check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, NULL));
+    check_ok(g.ctx, bough_tree_state_settle(g.ctx, g.model, g.state, NULL, NULL));
     garden held = g;
     bough_part_def parts[2] = {g.parts[0], g.parts[1]};
     parts[0].track = (bough_track){0};
     memcpy(parts[0].rotation, g.state->frames[0].pose.rotation, sizeof parts[0].rotation);
     held.parts = parts;
     plant(&held);
-    check_ok(held.ctx, bough_state_settle(held.ctx, held.model, held.state, NULL, NULL));
+    check_ok(held.ctx, bough_tree_state_settle(held.ctx, held.model, held.state, NULL, NULL));
     check(length_of(8, held.state->q) > 0.01);
     for (int k = 0; k < 8; k++)
         check_near(g.state->q[k], held.state->q[k], 1e-7);
@@ -201,8 +201,8 @@ static void modes_are_of_roots_that_stand_still(void **state) {
         g.def.coupling = (bough_coupling)coupling;
         plant(&g);
         g.state->time = 1.2;
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1e-3));
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1e-3));
         check(length_of(3, g.state->frames[0].velocity) > 1);
         garden held = g;
         bough_part_def parts[2] = {g.parts[0], g.parts[1]};
@@ -211,10 +211,10 @@ static void modes_are_of_roots_that_stand_still(void **state) {
         held.parts = parts;
         plant(&held);
         memcpy(held.state->q, g.state->q, 8 * sizeof(double));
-        check_ok(held.ctx, bough_state_update(held.ctx, held.model, held.state));
+        check_ok(held.ctx, bough_tree_state_update(held.ctx, held.model, held.state));
         bough_tree_modes *led, *still;
-        check_ok(g.ctx, bough_state_modes(g.ctx, g.model, g.state, COUNT, &led));
-        check_ok(held.ctx, bough_state_modes(held.ctx, held.model, held.state, COUNT, &still));
+        check_ok(g.ctx, bough_tree_state_modes(g.ctx, g.model, g.state, COUNT, &led));
+        check_ok(held.ctx, bough_tree_state_modes(held.ctx, held.model, held.state, COUNT, &still));
         for (int k = 0; k < COUNT; k++)
             check_near(led->squares[k] / still->squares[k], 1, 1e-7);
         bough_tree_modes_destroy(g.ctx, led);

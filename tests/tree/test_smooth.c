@@ -23,7 +23,7 @@ static bool same_vertex(const drawn *a, const drawn *b, int32_t v) {
 
 static int32_t part_of_vertex(const cut *c, int32_t v) {
     int32_t part = 0;
-    while (part + 1 < PARTS && v >= bough_model_first_vertex(c->model, part + 1))
+    while (part + 1 < PARTS && v >= bough_tree_model_first_vertex(c->model, part + 1))
         part++;
     return part;
 }
@@ -107,8 +107,8 @@ static void stretch_component(const cut *c, int part, const double G[3], stretch
 
 /* Within the trunk's end. */
 static int32_t find_inner_vertex(const cut *c) {
-    const int32_t first = bough_model_first_vertex(c->model, trunk);
-    for (int32_t v = first; v < bough_model_first_vertex(c->model, trunk + 1); v++) {
+    const int32_t first = bough_tree_model_first_vertex(c->model, trunk);
+    for (int32_t v = first; v < bough_tree_model_first_vertex(c->model, trunk + 1); v++) {
         const double *X = place_in_box(c, v);
         if (fabs(X[0] - 0.4) < 1e-6 && fabs(X[1] - 0.1) < 1e-6 && X[2] > 0.01 && X[2] < 0.29)
             return v - first;
@@ -132,19 +132,19 @@ static void check_stretch(bool odd) {
         const size_t i = 3 * (size_t)left_behind + k % 3;
         s[trunk].U[(i / 16 * R + k / 3) * 16 + i % 16] = 0;
     }
-    bough_model_def def = *bough_model_describe(c.model);
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model_def def = *bough_tree_model_describe(c.model);
+    bough_tree_model *model;
+    bough_tree_state *state;
     def.components = components;
-    check_ok(c.ctx, bough_model_create(c.ctx, &def, &model));
-    check_ok(c.ctx, bough_state_create(c.ctx, model, &state));
+    check_ok(c.ctx, bough_tree_model_create(c.ctx, &def, &model));
+    check_ok(c.ctx, bough_tree_state_create(c.ctx, model, &state));
     check(model->surface->blend.joint_count == 2);
     for (int i = 0; i < PARTS; i++)
-        state->q[bough_model_offset(model, i)] = 0.4;
+        state->q[bough_tree_model_offset(model, i)] = 0.4;
     state->continuity = BOUGH_CONTINUITY_C1;
-    check_ok(c.ctx, bough_state_update(c.ctx, model, state));
+    check_ok(c.ctx, bough_tree_state_update(c.ctx, model, state));
     float *x = malloc(3 * sizeof *x * (size_t)c.vertex_count);
-    check_ok(c.ctx, bough_state_surface(c.ctx, model, state, x, NULL));
+    check_ok(c.ctx, bough_tree_state_surface(c.ctx, model, state, x, NULL));
     const double *origin = c.parts[trunk].position;
     for (int32_t v = 0; v < c.vertex_count; v++) {
         const double *X = place_in_box(&c, v);
@@ -155,8 +155,8 @@ static void check_stretch(bool odd) {
         check_below(distance3(x + 3 * v, bo_load3(y)), odd ? 4e-3 : 1e-6);
     }
     free(x);
-    bough_state_destroy(c.ctx, state);
-    bough_model_destroy(c.ctx, model);
+    bough_tree_state_destroy(c.ctx, state);
+    bough_tree_model_destroy(c.ctx, model);
     for (int i = 0; i < PARTS; i++)
         free(s[i].U), free(s[i].numbers);
     free_cut(&c);
@@ -187,9 +187,9 @@ static void copies_meet_before_they_are_joined(void **unused) {
         for (int i = 0; i < PARTS && pass == 1; i++) {
             const size_t count = 3 * (size_t)c.components[i]->surface.vertex_count;
             float *x = malloc((count + 16) * sizeof *x);
-            bough_component_surface_positions(c.components[i], c.state->q + bough_model_offset(c.model, i), x);
+            bough_component_surface_positions(c.components[i], c.state->q + bough_tree_model_offset(c.model, i), x);
             bo_tree_blend_part(c.model, c.state, &c.model->parts[c.model->inside[i]], x,
-                               d.positions + 3 * bough_model_first_vertex(c.model, i));
+                               d.positions + 3 * bough_tree_model_first_vertex(c.model, i));
             free(x);
         }
         double gap = 0;
@@ -202,8 +202,8 @@ static void copies_meet_before_they_are_joined(void **unused) {
         before = pass == 0 ? gap : before;
         check(pass == 0 ? gap > 1e-3 : gap < 1e-6);
     }
-    bough_gap measured;
-    check_ok(c.ctx, bough_state_gap(c.ctx, c.model, c.state, &measured));
+    bough_tree_gap measured;
+    check_ok(c.ctx, bough_tree_state_gap(c.ctx, c.model, c.state, &measured));
     check(measured.distance > 1e-3 && measured.distance < before * (1 + 1e-4));
     free_drawn(&d);
     free_cut(&c);
@@ -314,9 +314,9 @@ static void normals_are_those_of_what_is_drawn(void **unused) {
     deform(&c, 0.05, 17);
     drawn d = draw_as(&c, BOUGH_CONTINUITY_C1);
     bo_vec3 *area = calloc((size_t)c.vertex_count, sizeof *area);
-    int32_t *triangles = malloc(3 * sizeof *triangles * (size_t)bough_model_triangle_count(c.model));
-    bough_model_triangles(c.model, triangles);
-    for (int32_t t = 0; t < bough_model_triangle_count(c.model); t++) {
+    int32_t *triangles = malloc(3 * sizeof *triangles * (size_t)bough_tree_model_triangle_count(c.model));
+    bough_tree_model_triangles(c.model, triangles);
+    for (int32_t t = 0; t < bough_tree_model_triangle_count(c.model); t++) {
         bo_vec3 x[3];
         for (int k = 0; k < 3; k++) {
             const float *p = d.positions + 3 * triangles[3 * t + k];
@@ -368,7 +368,7 @@ static void neighbours_share_at_the_cut_only(void **unused) {
 /* Finds the new place of a point (y, z) of the trunk's end, by the triangle that it is in. False when it is in none. */
 static bool move_with_trunk(const cut *c, const float *x, double y, double z, bo_vec3 *at) {
     const bough_surface *surface = &c->components[trunk]->surface;
-    const int32_t first = bough_model_first_vertex(c->model, trunk);
+    const int32_t first = bough_tree_model_first_vertex(c->model, trunk);
     for (int32_t t = 0; t < surface->triangle_count; t++) {
         const int32_t *corner = surface->triangles + 3 * t;
         const double *X[3];
@@ -403,27 +403,27 @@ static void what_is_planted_follows_the_surface(void **unused) {
     const bo_mat3 turned = bo_mat_tmul(c.axes[trunk], bo_mat_mul(turn(0.3, 0), c.axes[limb]));
     memcpy(parts[1].rotation, turned.m, sizeof turned.m);
     parts[1].parent = 0;
-    bough_model_def def = *bough_model_describe(c.model);
+    bough_tree_model_def def = *bough_tree_model_describe(c.model);
     def.part_count = 2, def.parts = parts;
-    bough_model *model;
-    bough_state *state;
-    check_ok(c.ctx, bough_model_create(c.ctx, &def, &model));
-    check_ok(c.ctx, bough_state_create(c.ctx, model, &state));
+    bough_tree_model *model;
+    bough_tree_state *state;
+    check_ok(c.ctx, bough_tree_model_create(c.ctx, &def, &model));
+    check_ok(c.ctx, bough_tree_state_create(c.ctx, model, &state));
     check_int(model->surface->blend.joint_count, 1);
     check(!model->surface->blend.joints[0].cut);
-    const int32_t count = bough_model_vertex_count(model), first = bough_model_first_vertex(model, 1);
-    const int32_t trunk_first = bough_model_first_vertex(c.model, trunk);
+    const int32_t count = bough_tree_model_vertex_count(model), first = bough_tree_model_first_vertex(model, 1);
+    const int32_t trunk_first = bough_tree_model_first_vertex(c.model, trunk);
     float *rest = malloc(9 * sizeof *rest * (size_t)count), *apart = rest + 3 * count, *smooth = apart + 3 * count;
     float *whole = calloc(3 * (size_t)c.vertex_count, sizeof *whole);
-    check_ok(c.ctx, bough_state_surface(c.ctx, model, state, rest, NULL));
+    check_ok(c.ctx, bough_tree_state_surface(c.ctx, model, state, rest, NULL));
     deform(&c, 0.05, 14);
-    memcpy(state->q, c.state->q + bough_model_offset(c.model, trunk), R * sizeof(double));
-    memcpy(state->q + R, c.state->q + bough_model_offset(c.model, limb), R * sizeof(double));
-    check_ok(c.ctx, bough_state_update(c.ctx, model, state));
+    memcpy(state->q, c.state->q + bough_tree_model_offset(c.model, trunk), R * sizeof(double));
+    memcpy(state->q + R, c.state->q + bough_tree_model_offset(c.model, limb), R * sizeof(double));
+    check_ok(c.ctx, bough_tree_state_update(c.ctx, model, state));
     state->continuity = BOUGH_CONTINUITY_NONE;
-    check_ok(c.ctx, bough_state_surface(c.ctx, model, state, apart, NULL));
+    check_ok(c.ctx, bough_tree_state_surface(c.ctx, model, state, apart, NULL));
     state->continuity = BOUGH_CONTINUITY_C1;
-    check_ok(c.ctx, bough_state_surface(c.ctx, model, state, smooth, NULL));
+    check_ok(c.ctx, bough_tree_state_surface(c.ctx, model, state, smooth, NULL));
     check(memcmp(apart, smooth, 3 * sizeof(float) * (size_t)first) == 0);
     memcpy(whole + 3 * trunk_first, apart, 3 * sizeof(float) * (size_t)first);
     double before = 0, after = 0;
@@ -440,8 +440,8 @@ static void what_is_planted_follows_the_surface(void **unused) {
     check(sqrt(before / feet) > 1e-3);
     check_below(sqrt(after / before), 0.3);
     free(rest), free(whole);
-    bough_state_destroy(c.ctx, state);
-    bough_model_destroy(c.ctx, model);
+    bough_tree_state_destroy(c.ctx, state);
+    bough_tree_model_destroy(c.ctx, model);
     free_cut(&c);
 }
 
@@ -464,13 +464,13 @@ static void the_gap_is_that_of_doubles(void **unused) {
             largest = fmax(largest, distance);
             count++;
         }
-    bough_gap gap;
-    check_ok(c.ctx, bough_state_gap(c.ctx, c.model, c.state, &gap));
+    bough_tree_gap gap;
+    check_ok(c.ctx, bough_tree_state_gap(c.ctx, c.model, c.state, &gap));
     check_near(gap.distance, largest, 1e-6);
     check_int(gap.part, part);
     check_int(gap.count, count);
     check_near(gap.relative * sqrt((0.2 * 0.2 + 0.3 * 0.3) / 12), gap.distance, 0.2 * gap.distance);
-    check(fabs(place_in_box(&c, bough_model_first_vertex(c.model, part) + gap.vertex)[0] - 0.4) < 1e-9);
+    check(fabs(place_in_box(&c, bough_tree_model_first_vertex(c.model, part) + gap.vertex)[0] - 0.4) < 1e-9);
     free(x), free(n);
     free_cut(&c);
 }
@@ -485,17 +485,18 @@ static void open_seams_part(void **unused) {
     const int32_t limb = 0, other = 2;
     bough_part_def parts[2] = {c.parts[trunk], c.parts[other]};
     parts[1].parent = 0;
-    bough_model_def def = *bough_model_describe(c.model);
-    bough_model *without;
-    bough_state *state;
+    bough_tree_model_def def = *bough_tree_model_describe(c.model);
+    bough_tree_model *without;
+    bough_tree_state *state;
     def.part_count = 2, def.parts = parts;
-    check_ok(c.ctx, bough_model_create(c.ctx, &def, &without));
-    check_ok(c.ctx, bough_state_create(c.ctx, without, &state));
-    memcpy(state->q, c.state->q + bough_model_offset(c.model, trunk), R * sizeof(double));
-    memcpy(state->q + R, c.state->q + bough_model_offset(c.model, other), R * sizeof(double));
-    check_ok(c.ctx, bough_state_update(c.ctx, without, state));
-    const int32_t vertices = bough_model_vertex_count(without),
-                  first[2] = {bough_model_first_vertex(c.model, trunk), bough_model_first_vertex(c.model, other)};
+    check_ok(c.ctx, bough_tree_model_create(c.ctx, &def, &without));
+    check_ok(c.ctx, bough_tree_state_create(c.ctx, without, &state));
+    memcpy(state->q, c.state->q + bough_tree_model_offset(c.model, trunk), R * sizeof(double));
+    memcpy(state->q + R, c.state->q + bough_tree_model_offset(c.model, other), R * sizeof(double));
+    check_ok(c.ctx, bough_tree_state_update(c.ctx, without, state));
+    const int32_t vertices = bough_tree_model_vertex_count(without),
+                  first[2] = {bough_tree_model_first_vertex(c.model, trunk),
+                              bough_tree_model_first_vertex(c.model, other)};
     float *x = malloc(6 * sizeof *x * (size_t)vertices), *n = x + 3 * vertices;
     drawn apart = draw_as(&c, BOUGH_CONTINUITY_NONE);
     for (int kind = BOUGH_CONTINUITY_C0; kind <= BOUGH_CONTINUITY_C1; kind++) {
@@ -507,32 +508,32 @@ static void open_seams_part(void **unused) {
         check(memcmp(closed.positions, again.positions, 3 * sizeof(float) * (size_t)c.vertex_count) == 0);
         check(memcmp(closed.normals, again.normals, 3 * sizeof(float) * (size_t)c.vertex_count) == 0);
         int changed = 0;
-        for (int32_t v = bough_model_first_vertex(c.model, limb); v < bough_model_first_vertex(c.model, limb + 1);
-             v++) {
+        for (int32_t v = bough_tree_model_first_vertex(c.model, limb);
+             v < bough_tree_model_first_vertex(c.model, limb + 1); v++) {
             check(same_vertex(&open, &apart, v));
             changed += !same_vertex(&open, &closed, v);
         }
         check(changed >= (kind == BOUGH_CONTINUITY_C0 ? 12 : 20));
         state->continuity = (bough_continuity)kind;
-        check_ok(c.ctx, bough_state_surface(c.ctx, without, state, x, n));
+        check_ok(c.ctx, bough_tree_state_surface(c.ctx, without, state, x, n));
         for (int i = 0; i < 2; i++)
-            for (int32_t v = bough_model_first_vertex(without, i), to = first[i];
-                 v < (i ? vertices : bough_model_first_vertex(without, 1)); v++, to++) {
+            for (int32_t v = bough_tree_model_first_vertex(without, i), to = first[i];
+                 v < (i ? vertices : bough_tree_model_first_vertex(without, 1)); v++, to++) {
                 const float *y = open.positions + 3 * to, *m = open.normals + 3 * to;
                 check_below(distance3(x + 3 * v, bo_v3((double)y[0], (double)y[1], (double)y[2])), 2e-6);
                 check_below(distance3(n + 3 * v, bo_v3((double)m[0], (double)m[1], (double)m[2])), 1e-4);
             }
         free_drawn(&closed), free_drawn(&open), free_drawn(&again);
     }
-    bough_gap gap;
+    bough_tree_gap gap;
     bo_tree_open_seam(c.model, c.state, limb, true);
-    check_ok(c.ctx, bough_state_gap(c.ctx, c.model, c.state, &gap));
+    check_ok(c.ctx, bough_tree_state_gap(c.ctx, c.model, c.state, &gap));
     check_int(gap.part, other);
     check_int(gap.count, 12);
     free_drawn(&apart);
     free(x);
-    bough_state_destroy(c.ctx, state);
-    bough_model_destroy(c.ctx, without);
+    bough_tree_state_destroy(c.ctx, state);
+    bough_tree_model_destroy(c.ctx, without);
     free_cut(&c);
 }
 
@@ -556,13 +557,13 @@ static void flat_surfaces_stay_c0(void **unused) {
     }
     flat.surface.position = positions;
     const bough_component *components[PARTS] = {&flat, c.components[1], c.components[2]};
-    bough_model_def def = *bough_model_describe(c.model);
-    bough_model *model;
+    bough_tree_model_def def = *bough_tree_model_describe(c.model);
+    bough_tree_model *model;
     def.components = components;
-    check_ok(c.ctx, bough_model_create(c.ctx, &def, &model));
+    check_ok(c.ctx, bough_tree_model_create(c.ctx, &def, &model));
     for (int32_t i = 0; i < model->surface->blend.joint_count; i++)
         check(model->surface->blend.joints[i].child != 0 || !model->surface->blend.joints[i].cut);
-    bough_model_destroy(c.ctx, model);
+    bough_tree_model_destroy(c.ctx, model);
     free(positions);
     free_cut(&c);
 }
@@ -572,7 +573,7 @@ static void what_is_none_is_refused(void **unused) {
     cut c = make_cut(1, R, false);
     float *x = malloc(3 * sizeof *x * (size_t)c.vertex_count);
     c.state->continuity = (bough_continuity)7;
-    check_int(bough_state_surface(c.ctx, c.model, c.state, x, NULL), BOUGH_ERROR_ARGUMENT);
+    check_int(bough_tree_state_surface(c.ctx, c.model, c.state, x, NULL), BOUGH_ERROR_ARGUMENT);
     free(x);
     free_cut(&c);
 }

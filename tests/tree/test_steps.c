@@ -56,7 +56,7 @@ static int empty_larder(void **unused) {
 }
 
 /* A thicket: a root, limbs of limbs, and on them leaves, and some stones. */
-static bough_model *plant(bough_context *ctx, const way *w) {
+static bough_tree_model *plant(bough_context *ctx, const way *w) {
     static const double time[] = {0, 0.02, 0.05}, position[] = {0, 0, 0, 0.1, 0, 0.05, 0.1, 0.1, 0};
     static const double rotation[] = {1, 0, 0, 0, 1, 0.05, 0, 0, 1, 0.05, 0.1, 0};
     const bough_component *components[] = {larder.root[w->flies], larder.limb, larder.leaf, larder.stone};
@@ -73,65 +73,66 @@ static bough_model *plant(bough_context *ctx, const way *w) {
     }
     if (w->led)
         parts[0].track = (bough_track){3, time, position, rotation};
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = 4, def.components = components;
     def.part_count = PARTS, def.parts = parts;
     def.coupling = w->coupling, def.passes = w->passes;
     def.wind.velocity[1] = w->windy ? 4 : 0;
-    bough_model *model;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
+    bough_tree_model *model;
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
     return model;
 }
 
 typedef struct {
     const way *way;
     bough_context *ctx;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     void *snapshot;
     float *positions, *normals;
 } stand;
 
 static stand grow(bough_context *ctx, const way *w) {
     stand s = {.way = w, .ctx = ctx, .model = plant(ctx, w)};
-    check_ok(ctx, bough_state_create(ctx, s.model, &s.state));
-    s.snapshot = malloc(bough_state_snapshot_size(s.model, s.state));
-    const size_t vertices = (size_t)bough_model_vertex_count(s.model);
+    check_ok(ctx, bough_tree_state_create(ctx, s.model, &s.state));
+    s.snapshot = malloc(bough_tree_state_snapshot_size(s.model, s.state));
+    const size_t vertices = (size_t)bough_tree_model_vertex_count(s.model);
     s.positions = malloc(3 * sizeof(float) * vertices), s.normals = malloc(3 * sizeof(float) * vertices);
-    for (int32_t k = 0; k < bough_model_size(s.model); k++)
+    for (int32_t k = 0; k < bough_tree_model_size(s.model); k++)
         s.state->v[k] = 0.05 * sin(k + 1);
     if (w->flies)
         s.state->roots[0].angular_velocity[2] = 1;
-    check_ok(ctx, bough_state_update(ctx, s.model, s.state));
+    check_ok(ctx, bough_tree_state_update(ctx, s.model, s.state));
     return s;
 }
 
 static void fell(stand *s) {
     free(s->snapshot), free(s->positions), free(s->normals);
-    bough_state_destroy(s->ctx, s->state);
-    bough_model_destroy(s->ctx, s->model);
+    bough_tree_state_destroy(s->ctx, s->state);
+    bough_tree_model_destroy(s->ctx, s->model);
 }
 
 /* A step of those that are refused whole: the force is far too much for one. */
 static void go_in_halves(stand *s, int32_t *refused) {
     const double force[3] = {0, 2e4, 0};
     int32_t some = 0;
-    check_ok(s->ctx, bough_state_add_force(s->ctx, s->model, s->state, PARTS - 1, 0, force));
-    check_ok(s->ctx, bough_advance(s->ctx, s->model, s->state, dt, &some));
+    check_ok(s->ctx, bough_tree_state_add_force(s->ctx, s->model, s->state, PARTS - 1, 0, force));
+    check_ok(s->ctx, bough_tree_advance(s->ctx, s->model, s->state, dt, &some));
     *refused += some;
 }
 
 /* All that a host program does in a frame. */
 static void go(stand *s, int32_t *refused) {
     const double target[3] = {1, 1, 2};
-    bough_energies energies;
-    check_ok(s->ctx, bough_state_pull(s->ctx, s->model, s->state, LIMBS - 1, 3, target, 20, 0.5));
+    bough_tree_energies energies;
+    check_ok(s->ctx, bough_tree_state_pull(s->ctx, s->model, s->state, LIMBS - 1, 3, target, 20, 0.5));
     if (s->way->in_halves)
         go_in_halves(s, refused);
     else
-        check_ok(s->ctx, bough_step(s->ctx, s->model, s->state, dt));
-    check_ok(s->ctx, bough_state_surface(s->ctx, s->model, s->state, s->positions, s->normals));
-    check_ok(s->ctx, bough_state_energies(s->ctx, s->model, s->state, &energies));
+        check_ok(s->ctx, bough_tree_step(s->ctx, s->model, s->state, dt));
+    check_ok(s->ctx, bough_tree_state_surface(s->ctx, s->model, s->state, s->positions, s->normals));
+    check_ok(s->ctx, bough_tree_state_energies(s->ctx, s->model, s->state, &energies));
 }
 
 static void nothing_is_allocated(void **unused) {
@@ -146,9 +147,9 @@ static void nothing_is_allocated(void **unused) {
             if (step == WARM)
                 calls = memory.calls;
             go(&s, &refused);
-            bough_state_save(s.model, s.state, s.snapshot);
-            check_ok(ctx, bough_state_restore(ctx, s.model, s.state, s.snapshot,
-                                              bough_state_snapshot_size(s.model, s.state)));
+            bough_tree_state_save(s.model, s.state, s.snapshot);
+            check_ok(ctx, bough_tree_state_restore(ctx, s.model, s.state, s.snapshot,
+                                                   bough_tree_state_snapshot_size(s.model, s.state)));
         }
         if (memory.calls != calls)
             fail_msg("%s: %ld allocations", ways[i].name, memory.calls - calls);
@@ -167,12 +168,12 @@ static void threads_do_not_change_bits(void **unused) {
         stand first = {.way = NULL};
         for (int t = 0; t < 4; t++) {
             stand s = grow(test_context(threads[t]), &ways[i]);
-            const size_t snapshot = bough_state_snapshot_size(s.model, s.state);
-            const size_t surface = 3 * sizeof(float) * (size_t)bough_model_vertex_count(s.model);
+            const size_t snapshot = bough_tree_state_snapshot_size(s.model, s.state);
+            const size_t surface = 3 * sizeof(float) * (size_t)bough_tree_model_vertex_count(s.model);
             int32_t refused = 0;
             for (int step = 0; step < STEPS; step++)
                 go(&s, &refused);
-            bough_state_save(s.model, s.state, s.snapshot);
+            bough_tree_state_save(s.model, s.state, s.snapshot);
             if (t == 0) {
                 first = s;
                 continue;
@@ -189,37 +190,39 @@ static void threads_do_not_change_bits(void **unused) {
 }
 
 /* A limb that hangs on a rigid root. */
-static bough_state *hang_limb(double scale, int32_t passes, bough_model **model) {
+static bough_tree_state *hang_limb(double scale, int32_t passes, bough_tree_model **model) {
     const bough_component *components[] = {larder.stone, larder.limb};
     bough_part_def parts[2] = {bough_default_part_def(), bough_default_part_def()};
     parts[1].component = 1, parts[1].parent = 0, parts[1].interface_index = 1, parts[1].scale = scale;
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = 2, def.components = components;
     def.part_count = 2, def.parts = parts;
     def.passes = passes;
-    bough_state *state;
-    check_ok(larder.ctx, bough_model_create(larder.ctx, &def, model));
-    check_ok(larder.ctx, bough_state_create(larder.ctx, *model, &state));
+    bough_tree_state *state;
+    check_ok(larder.ctx, bough_tree_model_create(larder.ctx, &def, model));
+    check_ok(larder.ctx, bough_tree_state_create(larder.ctx, *model, &state));
     return state;
 }
 
-/* One that bends by `angle` within a step that takes forces at its start, by its velocity. How many steps are refused. */
+/* One that bends by `angle` within a step that takes forces at its start, by its velocity. How many steps are refused.
+ */
 static int32_t bend_by(double angle, double scale, bool whole) {
-    bough_model *model;
+    bough_tree_model *model;
     bough_context *ctx = larder.ctx;
-    bough_state *state = hang_limb(scale, 1, &model);
+    bough_tree_state *state = hang_limb(scale, 1, &model);
     const double *Sigma = larder.limb->Sigma0, short_dt = 1e-5; /* nothing changes its velocity within that */
     int32_t refused = 0;
     state->v[0] = angle * sqrt(Sigma[0] + Sigma[4] + Sigma[8]) / short_dt;
-    check_ok(ctx, bough_state_update(ctx, model, state));
+    check_ok(ctx, bough_tree_state_update(ctx, model, state));
     if (whole)
-        check_ok(ctx, bough_step(ctx, model, state, short_dt));
+        check_ok(ctx, bough_tree_step(ctx, model, state, short_dt));
     else
-        check_ok(ctx, bough_advance(ctx, model, state, short_dt, &refused));
+        check_ok(ctx, bough_tree_advance(ctx, model, state, short_dt, &refused));
     check_near(state->q[0] / sqrt(Sigma[0] + Sigma[4] + Sigma[8]), angle, 5e-4 * angle);
     check_near(state->time, short_dt, 1e-15);
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     return refused;
 }
 
@@ -235,21 +238,21 @@ static void far_bending_is_taken_in_halves(void **unused) {
 
 /* One that swings on as it did is foreseen however far it bends; one that is struck goes elsewhere. */
 static int32_t strike(double angle, double blow, double scale) {
-    bough_model *model;
+    bough_tree_model *model;
     bough_context *ctx = larder.ctx;
-    bough_state *state = hang_limb(scale, 0, &model);
+    bough_tree_state *state = hang_limb(scale, 0, &model);
     const double *Sigma = larder.limb->Sigma0, short_dt = 1e-5, size = sqrt(Sigma[0] + Sigma[4] + Sigma[8]);
     int32_t refused = 0;
     state->v[0] = angle * size / short_dt;
-    check_ok(ctx, bough_state_update(ctx, model, state));
-    check_ok(ctx, bough_step(ctx, model, state, short_dt));
-    state->work->force[0] = blow * size / (short_dt * short_dt); /* the basis is orthonormal in mass */
-    state->work->force[0] *= scale * scale * scale * scale * scale;
-    state->work->pushed = true;
-    check_ok(ctx, bough_advance(ctx, model, state, short_dt, &refused));
+    check_ok(ctx, bough_tree_state_update(ctx, model, state));
+    check_ok(ctx, bough_tree_step(ctx, model, state, short_dt));
+    bo_tree_work_of(state)->force[0] = blow * size / (short_dt * short_dt); /* the basis is orthonormal in mass */
+    bo_tree_work_of(state)->force[0] *= scale * scale * scale * scale * scale;
+    bo_tree_work_of(state)->pushed = true;
+    check_ok(ctx, bough_tree_advance(ctx, model, state, short_dt, &refused));
     check_below(fabs(state->q[0] / size - angle), 4 * angle + 2 * blow);
-    bough_state_destroy(ctx, state);
-    bough_model_destroy(ctx, model);
+    bough_tree_state_destroy(ctx, state);
+    bough_tree_model_destroy(ctx, model);
     return refused;
 }
 
@@ -272,10 +275,10 @@ static void fall(bough_coupling coupling, bool flies, double time, int32_t steps
     prepare_bars(&b, ctx, 3, 0, flies);
     b.def.coupling = coupling;
     grow_bars(&b);
-    check_ok(ctx, bough_state_vertex(ctx, b.model, b.state, 2, 0, before, v));
+    check_ok(ctx, bough_tree_state_vertex(ctx, b.model, b.state, 2, 0, before, v));
     for (int32_t k = 0; k < steps; k++)
-        check_ok(ctx, bough_step(ctx, b.model, b.state, time / steps));
-    check_ok(ctx, bough_state_vertex(ctx, b.model, b.state, 2, 0, moved, v));
+        check_ok(ctx, bough_tree_step(ctx, b.model, b.state, time / steps));
+    check_ok(ctx, bough_tree_state_vertex(ctx, b.model, b.state, 2, 0, moved, v));
     for (int d = 0; d < 3; d++)
         moved[d] -= before[d];
     clear_bars(&b);

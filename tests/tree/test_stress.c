@@ -25,10 +25,10 @@ static void add_points(garden *g, int32_t kind, bough_material *materials, test_
                                           .material = material,
                                           .gradient = grown_randoms(k, random, POINTS * 9 * (size_t)k->c.r, 0.3)};
     if (gauges_of_each > 0)
-        k->c.gauges =
-            (bough_stress_gauges){.count = gauges_of_each,
-                                  .gradient = grown_randoms(k, random, GAUGES * 9 * (size_t)k->c.r, 0.3),
-                                  .D = grown_randoms(k, random, POINTS * 6 * (6 * (size_t)gauges_of_each + BOUGH_SEAM), 0.05)};
+        k->c.gauges = (bough_stress_gauges){
+            .count = gauges_of_each,
+            .gradient = grown_randoms(k, random, GAUGES * 9 * (size_t)k->c.r, 0.3),
+            .D = grown_randoms(k, random, POINTS * 6 * (6 * (size_t)gauges_of_each + BOUGH_SEAM), 0.05)};
     k->c.materials = materials, k->c.material_count = 2;
 }
 
@@ -47,11 +47,11 @@ static void build(garden *g, bough_material *materials) {
             add_part(g, &random, kinds[i % 5 == 4 ? 2 : i % 2], root, i);
     }
     plant(g);
-    for (int32_t l = 0; l < bough_model_size(g->model); l++)
+    for (int32_t l = 0; l < bough_tree_model_size(g->model); l++)
         g->state->q[l] = test_uniform(&random, -0.2, 0.2);
     for (int32_t p = 0; p < g->def.part_count; p++)
         g->state->stiffness[p] = test_uniform(&random, 0.5, 2);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
 }
 
 static double largest(const garden *g, int32_t part) {
@@ -59,7 +59,7 @@ static double largest(const garden *g, int32_t part) {
     double most = 0;
     for (int32_t i = 0; i < count; i++) {
         bough_stress s;
-        check_ok(g->ctx, bough_state_stress(g->ctx, g->model, g->state, part, i, &s));
+        check_ok(g->ctx, bough_tree_state_stress(g->ctx, g->model, g->state, part, i, &s));
         most = fmax(most, s.von_mises);
     }
     return most;
@@ -76,7 +76,7 @@ static void peaks_are_the_largest_of_the_points(void **state) {
         for (int threads = 0; threads < 2; threads++) {
             garden g = till(threads ? 3 : 1);
             build(&g, materials);
-            bough_state_peak_stresses(g.ctx, g.model, g.state, peaks[threads]);
+            bough_tree_state_peak_stresses(g.ctx, g.model, g.state, peaks[threads]);
             for (int32_t p = 0; p < g.def.part_count; p++) {
                 const double most = largest(&g, p);
                 check_near(peaks[threads][p], most, 1e-11 * most);
@@ -102,17 +102,19 @@ static void what_is_turned_inside_out_is_told(void **state) {
         bough_stress s;
         const int32_t part = 2; /* of that kind */
         check_int(g.parts[part].component, 1);
-        g.state->q[bough_model_offset(g.model, part)] = -1.1;
-        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
-        bough_state_peak_stresses(g.ctx, g.model, g.state, peaks);
+        g.state->q[bough_tree_model_offset(g.model, part)] = -1.1;
+        check_ok(g.ctx, bough_tree_state_update(g.ctx, g.model, g.state));
+        bough_tree_state_peak_stresses(g.ctx, g.model, g.state, peaks);
         check(isinf(peaks[part]) && isfinite(peaks[4]) && isfinite(peaks[0]));
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, part, 3, &s), BOUGH_NOT_FINITE, "inside out");
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, part, POINTS, &s), BOUGH_ERROR_ARGUMENT,
+        check_fails(g.ctx, bough_tree_state_stress(g.ctx, g.model, g.state, part, 3, &s), BOUGH_NOT_FINITE,
+                    "inside out");
+        check_fails(g.ctx, bough_tree_state_stress(g.ctx, g.model, g.state, part, POINTS, &s), BOUGH_ERROR_ARGUMENT,
                     "has no stress point 5; it has 5");
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, part, -1, &s), BOUGH_ERROR_ARGUMENT, "point -1");
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, PARTS, 0, &s), BOUGH_ERROR_ARGUMENT,
+        check_fails(g.ctx, bough_tree_state_stress(g.ctx, g.model, g.state, part, -1, &s), BOUGH_ERROR_ARGUMENT,
+                    "point -1");
+        check_fails(g.ctx, bough_tree_state_stress(g.ctx, g.model, g.state, PARTS, 0, &s), BOUGH_ERROR_ARGUMENT,
                     "does not exist");
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, -1, 0, &s), BOUGH_ERROR_ARGUMENT,
+        check_fails(g.ctx, bough_tree_state_stress(g.ctx, g.model, g.state, -1, 0, &s), BOUGH_ERROR_ARGUMENT,
                     "does not exist");
         clear(&g);
     }
@@ -136,18 +138,18 @@ static void a_single_point_colours_its_part(void **state) {
             points_of_each = 1;
             build(&g, materials);
             points_of_each = POINTS;
-            const size_t count = (size_t)bough_model_vertex_count(g.model);
+            const size_t count = (size_t)bough_tree_model_vertex_count(g.model);
             check(count > 100);
             found[threads] = malloc(count * sizeof *found[threads]);
             g.state->continuity = BOUGH_CONTINUITY_NONE;
-            bough_state_surface_stress(g.ctx, g.model, g.state, found[threads]);
+            bough_tree_state_surface_stress(g.ctx, g.model, g.state, found[threads]);
             for (int32_t p = 0; p < g.def.part_count; p++) {
                 const double most = largest(&g, p);
                 float alone[64];
                 check(vertices_of(&g, p) <= 64);
-                check_ok(g.ctx, bough_state_part_surface_stress(g.ctx, g.model, g.state, p, alone));
+                check_ok(g.ctx, bough_tree_state_part_surface_stress(g.ctx, g.model, g.state, p, alone));
                 for (int32_t v = 0; v < vertices_of(&g, p); v++) {
-                    const float here = found[threads][bough_model_first_vertex(g.model, p) + v];
+                    const float here = found[threads][bough_tree_model_first_vertex(g.model, p) + v];
                     check_near(here, most, 2e-5 * most);
                     check(alone[v] == here);
                 }
@@ -175,8 +177,8 @@ static void levels_are_parts_of_the_largest(void **state) {
 
 typedef struct {
     bough_component *c;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } hanging_bar;
 
 /* Settled under gravity across its length; all turned by R. */
@@ -189,22 +191,22 @@ static hanging_bar hang(bough_context *ctx, bar_def bar, double scale, double st
     bough_part_def part = bough_default_part_def();
     part.scale = scale, part.stiffness = stiffness;
     memcpy(part.rotation, R.m, sizeof R.m);
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
     const bough_component *components[1] = {h.c};
     def.component_count = def.part_count = 1;
     def.components = components, def.parts = &part;
     bo_store3(def.gravity, bo_mat_vec(R, bo_v3(0, 1, -3)));
-    check_ok(ctx, bough_model_create(ctx, &def, &h.model));
-    check_ok(ctx, bough_state_create(ctx, h.model, &h.state));
-    bough_settle_def settle = bough_default_settle_def();
+    check_ok(ctx, bough_tree_model_create(ctx, &def, &h.model));
+    check_ok(ctx, bough_tree_state_create(ctx, h.model, &h.state));
+    bough_tree_settle_def settle = bough_default_tree_settle_def();
     settle.tolerance = 1e-11;
-    check_ok(ctx, bough_state_settle(ctx, h.model, h.state, &settle, NULL));
+    check_ok(ctx, bough_tree_state_settle(ctx, h.model, h.state, &settle, NULL));
     return h;
 }
 
 static void drop(bough_context *ctx, hanging_bar *h) {
-    bough_state_destroy(ctx, h->state);
-    bough_model_destroy(ctx, h->model);
+    bough_tree_state_destroy(ctx, h->state);
+    bough_tree_model_destroy(ctx, h->model);
     bough_component_destroy(ctx, h->c);
 }
 
@@ -217,8 +219,8 @@ static void check_same_stress(bough_context *ctx, const hanging_bar *a, const ha
     for (int32_t i = 0; i < a->c->stress.count; i++) {
         bough_stress s, t;
         check_int(a->c->stress.element[i], b->c->stress.element[i]);
-        check_ok(ctx, bough_state_stress(ctx, a->model, a->state, 0, i, &s));
-        check_ok(ctx, bough_state_stress(ctx, b->model, b->state, 0, i, &t));
+        check_ok(ctx, bough_tree_state_stress(ctx, a->model, a->state, 0, i, &s));
+        check_ok(ctx, bough_tree_state_stress(ctx, b->model, b->state, 0, i, &t));
         const bo_mat3 turned = bo_mat_mul(bo_mat_mul(R, matrix_of(s.cauchy)), bo_transpose(R)), T = matrix_of(t.cauchy);
         const double size = s.von_mises;
         check(size > 100);
@@ -259,10 +261,8 @@ static void a_part_has_the_stress_of_a_body_like_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_are_the_largest_of_the_points),
-        cmocka_unit_test(what_is_turned_inside_out_is_told),
-        cmocka_unit_test(a_single_point_colours_its_part),
-        cmocka_unit_test(levels_are_parts_of_the_largest),
+        cmocka_unit_test(peaks_are_the_largest_of_the_points),     cmocka_unit_test(what_is_turned_inside_out_is_told),
+        cmocka_unit_test(a_single_point_colours_its_part),         cmocka_unit_test(levels_are_parts_of_the_largest),
         cmocka_unit_test(a_part_has_the_stress_of_a_body_like_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

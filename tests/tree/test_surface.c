@@ -124,12 +124,13 @@ static void a_cut_does_not_show(void **unused) {
 static void triangles_are_those_of_the_parts(void **unused) {
     (void)unused;
     cut c = make_cut(1, R, false);
-    const int32_t count = bough_model_triangle_count(c.model);
+    const int32_t count = bough_tree_model_triangle_count(c.model);
     int32_t *triangles = malloc(3 * sizeof *triangles * (size_t)count), at = 0;
-    bough_model_triangles(c.model, triangles);
+    bough_tree_model_triangles(c.model, triangles);
     for (int i = 0; i < PARTS; i++)
         for (int32_t k = 0; k < 3 * c.components[i]->surface.triangle_count; k++)
-            check_int(triangles[at++] - bough_model_first_vertex(c.model, i), c.components[i]->surface.triangles[k]);
+            check_int(triangles[at++] - bough_tree_model_first_vertex(c.model, i),
+                      c.components[i]->surface.triangles[k]);
     check_int(at, 3 * count);
     free(triangles);
     free_cut(&c);
@@ -146,34 +147,34 @@ static void threads_do_not_change_bits(void **unused) {
         parts[i].parent = i / 2 - (i < 2), parts[i].interface_index = 1 + i % 2;
         parts[i].scale = 1 + 0.01 * i;
     }
-    bough_model_def def = *bough_model_describe(c.model);
+    bough_tree_model_def def = *bough_tree_model_describe(c.model);
     def.parts = parts, def.part_count = COUNT;
     float *first = NULL;
     size_t size = 0;
     for (int32_t threads = 1; threads <= 3; threads++) {
         bough_context *ctx = test_context(threads);
-        bough_model *model;
-        bough_state *state;
-        check_ok(ctx, bough_model_create(ctx, &def, &model));
-        check_ok(ctx, bough_state_create(ctx, model, &state));
-        for (int32_t l = 0; l < bough_model_size(model); l++)
+        bough_tree_model *model;
+        bough_tree_state *state;
+        check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_tree_state_create(ctx, model, &state));
+        for (int32_t l = 0; l < bough_tree_model_size(model); l++)
             state->q[l] = 1e-2 * sin(l);
-        check_ok(ctx, bough_state_update(ctx, model, state));
-        size = 3 * sizeof(float) * (size_t)bough_model_vertex_count(model);
+        check_ok(ctx, bough_tree_state_update(ctx, model, state));
+        size = 3 * sizeof(float) * (size_t)bough_tree_model_vertex_count(model);
         float *now = malloc(4 * size), *normals = now + size / sizeof *now, *smooth = normals + size / sizeof *now;
         float *alone = smooth + size / sizeof *now;
-        check(bough_model_vertex_count(model) > 8192); /* more than one task */
-        check_ok(ctx, bough_state_surface(ctx, model, state, now, normals));
-        check_ok(ctx, bough_state_surface(ctx, model, state, alone, NULL));
+        check(bough_tree_model_vertex_count(model) > 8192); /* more than one task */
+        check_ok(ctx, bough_tree_state_surface(ctx, model, state, now, normals));
+        check_ok(ctx, bough_tree_state_surface(ctx, model, state, alone, NULL));
         check(memcmp(now, alone, size) == 0);
         state->continuity = BOUGH_CONTINUITY_C1;
-        check_ok(ctx, bough_state_surface(ctx, model, state, smooth, NULL));
+        check_ok(ctx, bough_tree_state_surface(ctx, model, state, smooth, NULL));
         check(memcmp(now, smooth, size) != 0);
         check(threads == 1 || memcmp(now, first, 3 * size) == 0);
         free(threads == 1 ? NULL : now);
         first = threads == 1 ? now : first;
-        bough_state_destroy(ctx, state);
-        bough_model_destroy(ctx, model);
+        bough_tree_state_destroy(ctx, state);
+        bough_tree_model_destroy(ctx, model);
         bough_context_destroy(ctx);
     }
     free(first);
@@ -188,27 +189,27 @@ static void memory_is_kept_and_given_back(void **unused) {
     const long before = memory.live;
     bough_status status = BOUGH_ERROR_MEMORY;
     for (long fail_at = 0; status != BOUGH_OK; fail_at++) {
-        bough_model *model = NULL;
-        bough_state *state = NULL;
+        bough_tree_model *model = NULL;
+        bough_tree_state *state = NULL;
         memory.calls = 0, memory.fail_at = fail_at;
-        status = bough_model_create(ctx, bough_model_describe(c.model), &model);
+        status = bough_tree_model_create(ctx, bough_tree_model_describe(c.model), &model);
         if (status == BOUGH_OK)
-            status = bough_state_create(ctx, model, &state);
+            status = bough_tree_state_create(ctx, model, &state);
         if (status == BOUGH_OK) {
             float *x = malloc(6 * sizeof *x * (size_t)c.vertex_count);
             const long calls = memory.calls;
-            bough_gap gap;
+            bough_tree_gap gap;
             for (int kind = BOUGH_CONTINUITY_C0; kind <= BOUGH_CONTINUITY_NONE; kind++) {
                 state->continuity = (bough_continuity)kind;
-                check_ok(ctx, bough_state_surface(ctx, model, state, x, x + 3 * c.vertex_count));
+                check_ok(ctx, bough_tree_state_surface(ctx, model, state, x, x + 3 * c.vertex_count));
             }
-            check_ok(ctx, bough_state_gap(ctx, model, state, &gap));
+            check_ok(ctx, bough_tree_state_gap(ctx, model, state, &gap));
             check_int(memory.calls, calls);
             free(x);
         } else
             check_int(status, BOUGH_ERROR_MEMORY);
-        bough_state_destroy(ctx, state);
-        bough_model_destroy(ctx, model);
+        bough_tree_state_destroy(ctx, state);
+        bough_tree_model_destroy(ctx, model);
         check_int(memory.live, before);
     }
     bough_context_destroy(ctx);
@@ -216,8 +217,8 @@ static void memory_is_kept_and_given_back(void **unused) {
 }
 
 static int32_t count_copies(cut *c) {
-    bough_gap gap;
-    check_ok(c->ctx, bough_state_gap(c->ctx, c->model, c->state, &gap));
+    bough_tree_gap gap;
+    check_ok(c->ctx, bough_tree_state_gap(c->ctx, c->model, c->state, &gap));
     check((gap.count == 0) == (gap.part == -1));
     return gap.count;
 }
@@ -226,9 +227,9 @@ static int32_t count_copies(cut *c) {
 static bool stands_alone(cut *c, const drawn *d, int32_t part) {
     const size_t count = (size_t)c->components[part]->surface.vertex_count;
     float *x = malloc(3 * count * sizeof *x), off = 0;
-    check_ok(c->ctx, bough_state_positions(c->ctx, c->model, c->state, part, x));
+    check_ok(c->ctx, bough_tree_state_positions(c->ctx, c->model, c->state, part, x));
     for (size_t k = 0; k < 3 * count; k++)
-        off = fmaxf(off, fabsf(x[k] - d->positions[3 * (size_t)bough_model_first_vertex(c->model, part) + k]));
+        off = fmaxf(off, fabsf(x[k] - d->positions[3 * (size_t)bough_tree_model_first_vertex(c->model, part) + k]));
     free(x);
     return off < 1e-5f;
 }
@@ -243,23 +244,23 @@ static void changed_trees_are_drawn_as_they_hang(void **unused) {
     const int32_t copies = count_copies(&c), limb = 2;
     drawn whole = draw(&c);
     check(copies > 20 && !stands_alone(&c, &whole, limb));
-    check_ok(c.ctx, bough_state_lock(c.ctx, c.model, c.state, limb, true));
+    check_ok(c.ctx, bough_tree_state_lock(c.ctx, c.model, c.state, limb, true));
     drawn locked = draw(&c);
     check(count_copies(&c) == copies && memcmp(locked.positions, whole.positions, bytes) == 0);
-    check_ok(c.ctx, bough_state_detach(c.ctx, c.model, c.state, limb));
+    check_ok(c.ctx, bough_tree_state_detach(c.ctx, c.model, c.state, limb));
     drawn apart = draw(&c);
     check(stands_alone(&c, &apart, limb) && !stands_alone(&c, &apart, 0));
     check(count_copies(&c) > 0 && count_copies(&c) < copies);
     const bough_change back = {.kind = BOUGH_CHANGE_REATTACH, .part = limb};
-    check_ok(c.ctx, bough_state_change(c.ctx, c.model, c.state, 1, &back));
+    check_ok(c.ctx, bough_tree_state_change(c.ctx, c.model, c.state, 1, &back));
     drawn again = draw(&c);
     check(count_copies(&c) == copies && memcmp(again.positions, whole.positions, bytes) == 0);
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = trunk};
-    check_ok(c.ctx, bough_state_change(c.ctx, c.model, c.state, 1, &gone));
+    check_ok(c.ctx, bough_tree_state_change(c.ctx, c.model, c.state, 1, &gone));
     drawn nothing = draw(&c);
     check_int(count_copies(&c), 0);
     for (int32_t i = 0; i < PARTS; i++) {
-        const float *first = nothing.positions + 3 * bough_model_first_vertex(c.model, i);
+        const float *first = nothing.positions + 3 * bough_tree_model_first_vertex(c.model, i);
         for (int32_t v = 0; v < c.components[i]->surface.vertex_count; v++)
             check(memcmp(first + 3 * v, first, 3 * sizeof *first) == 0);
     }

@@ -33,19 +33,19 @@ static void accelerations_answer_to_forces(void **unused) {
         g.def.tie_count = 1, g.def.ties = &tie;
         plant(&g);
         stir(&g, 32, 0.05, 0.3);
-        const int32_t n = bough_model_size(g.model), parts = g.model->part_count;
+        const int32_t n = bough_tree_model_size(g.model), parts = g.model->part_count;
         double *a = calloc((size_t)(4 * n + 12 * parts), sizeof *a), *b = a + n, *p_q = b + n, *more = p_q + n;
         double *p = more + n, *A = p + 6 * parts;
         const double force[3] = {3, -2, 5}, torque[3] = {1, 1, -2};
         const double *q = g.state->q, *v = g.state->v;
-        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 5, force, torque));
+        check_ok(g.ctx, bough_tree_state_add_wrench(g.ctx, g.model, g.state, 5, force, torque));
         check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, false, q, v, NULL, b));
         const int32_t i = g.model->inside[5];
         for (int d = 0; d < 6; d++)
-            p[6 * i + d] = -g.state->work->wrench[6 * i + d];
-        bough_state_clear_forces(g.model, g.state);
+            p[6 * i + d] = -bo_tree_work_of(g.state)->wrench[6 * i + d];
+        bough_tree_state_clear_forces(g.model, g.state);
         check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, false, q, v, NULL, a));
-        bo_tree_respond(g.model, g.state->work, p, p_q, true, A, more);
+        bo_tree_respond(g.model, bo_tree_work_of(g.state), p, p_q, true, A, more);
         double worst = 0, size = 0;
         for (int32_t k = 0; k < n; k++) {
             worst = fmax(worst, fabs(b[k] - a[k] - more[k]));
@@ -60,8 +60,9 @@ static void accelerations_answer_to_forces(void **unused) {
 
 /* ---- a tied pair in flight ---- */
 
-static double energy_of(bough_context *ctx, const bough_model *model, bough_state *state, bough_energies *e) {
-    check_ok(ctx, bough_state_energies(ctx, model, state, e));
+static double energy_of(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                        bough_tree_energies *e) {
+    check_ok(ctx, bough_tree_state_energies(ctx, model, state, e));
     return e->elastic + e->kinetic + e->gravity;
 }
 
@@ -81,12 +82,12 @@ static double fly_tied(double dt, double time, bool pinned) {
     stir(&g, 8, 0.02, 0.2);
     for (int i = 0; i < 2; i++)
         g.state->damping_mass[i] = g.state->damping_stiffness[i] = 0;
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
-    bough_energies start, end;
+    check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 0));
+    bough_tree_energies start, end;
     const double E = energy_of(g.ctx, g.model, g.state, &start);
     double strayed = 0;
     for (int i = 0; i < lround(time / dt); i++) {
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, dt));
         strayed = fmax(strayed, fabs(energy_of(g.ctx, g.model, g.state, &end) / E - 1));
     }
     for (int d = 0; d < 3 && !pinned; d++) {
@@ -112,8 +113,8 @@ static void what_flies_tied_keeps_momenta_and_energy(void **unused) {
 typedef struct {
     bough_context *ctx;
     rod rod;
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
 } linkage;
 
 /* A ceiling from which rods hang by hinges about y: `columns` side by side, each of `links`. */
@@ -121,7 +122,8 @@ static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, cons
     linkage *l = calloc(1, sizeof *l);
     const bough_component *components[] = {&l->rod.c};
     bough_part_def parts[16];
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     make_rod(&l->rod);
     l->ctx = test_context(1);
     parts[0] = bough_default_part_def();
@@ -135,14 +137,14 @@ static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, cons
     def.component_count = 1, def.components = components;
     def.part_count = 1 + columns * links, def.parts = parts;
     def.tie_count = tie_count, def.ties = ties;
-    check_ok(l->ctx, bough_model_create(l->ctx, &def, &l->model));
-    check_ok(l->ctx, bough_state_create(l->ctx, l->model, &l->state));
+    check_ok(l->ctx, bough_tree_model_create(l->ctx, &def, &l->model));
+    check_ok(l->ctx, bough_tree_state_create(l->ctx, l->model, &l->state));
     return l;
 }
 
 static void take_apart(linkage *l) {
-    bough_state_destroy(l->ctx, l->state);
-    bough_model_destroy(l->ctx, l->model);
+    bough_tree_state_destroy(l->ctx, l->state);
+    bough_tree_model_destroy(l->ctx, l->model);
     bough_context_destroy(l->ctx);
     free(l);
 }
@@ -158,12 +160,12 @@ static void a_tied_pendulum_has_its_frequency(void **unused) {
     const double omega = sqrt((tie.stiffness[0] * length * length + 0.5 * mass * weight * length) / inertia);
     l->state->alpha = 0, l->state->passes = 2;
     l->state->q[0] = 1e-3;
-    check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
-    check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 0));
+    check_ok(l->ctx, bough_tree_state_update(l->ctx, l->model, l->state));
+    check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 0));
     check_near(l->state->a[0], -omega * omega * 1e-3, 1e-6 * omega * omega * 1e-3);
     const double dt = 1e-4;
     for (int i = 0; i < 10000; i++)
-        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, dt));
+        check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, dt));
     check_near(l->state->q[0], 1e-3 * cos(omega), 2e-7);
     take_apart(l);
 }
@@ -176,26 +178,26 @@ static void steps_of_a_tie_are_those_of_hht(void **unused) {
     bo_set_springs(tie.stiffness, 0, 30);
     bo_set_springs(tie.damping, 0, 2);
     linkage *l = assemble(1, 1, 1, &tie);
-    bough_model_def def = *bough_model_describe(l->model);
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model_def def = *bough_tree_model_describe(l->model);
+    bough_tree_model *model;
+    bough_tree_state *state;
     def.gravity[2] = 0, def.alpha = -0.2;
-    check_ok(l->ctx, bough_model_create(l->ctx, &def, &model));
-    check_ok(l->ctx, bough_state_create(l->ctx, model, &state));
+    check_ok(l->ctx, bough_tree_model_create(l->ctx, &def, &model));
+    check_ok(l->ctx, bough_tree_state_create(l->ctx, model, &state));
     const double inertia = mass * (length * length / 3 + breadth * breadth / 12);
     state->q[0] = 0.4, state->v[0] = -3;
-    check_ok(l->ctx, bough_state_update(l->ctx, model, state));
-    check_ok(l->ctx, bough_step(l->ctx, model, state, 0));
+    check_ok(l->ctx, bough_tree_state_update(l->ctx, model, state));
+    check_ok(l->ctx, bough_tree_step(l->ctx, model, state, 0));
     for (int passes = 1; passes <= 2; passes++)
         for (int i = 0; i < 5; i++) {
             const double before = 30 * state->q[0] + 2 * state->v[0];
             state->passes = passes;
-            check_ok(l->ctx, bough_step(l->ctx, model, state, 0.02));
+            check_ok(l->ctx, bough_tree_step(l->ctx, model, state, 0.02));
             const double after = 30 * state->q[0] + 2 * state->v[0];
             check_near(inertia * state->a[0], -0.8 * after - 0.2 * before, 1e-9);
         }
-    bough_state_destroy(l->ctx, state);
-    bough_model_destroy(l->ctx, model);
+    bough_tree_state_destroy(l->ctx, state);
+    bough_tree_model_destroy(l->ctx, model);
     take_apart(l);
 }
 
@@ -206,8 +208,8 @@ static void tied_rods_settle(void **unused) {
     bo_set_springs(tie.stiffness, 400, 3);
     linkage *l = assemble(1, 1, 1, &tie);
     const double torque[3] = {20, 0, 0};
-    check_ok(l->ctx, bough_state_add_joint_torque(l->ctx, l->model, l->state, 1, torque));
-    check_ok(l->ctx, bough_state_settle(l->ctx, l->model, l->state, NULL, NULL));
+    check_ok(l->ctx, bough_tree_state_add_joint_torque(l->ctx, l->model, l->state, 1, torque));
+    check_ok(l->ctx, bough_tree_state_settle(l->ctx, l->model, l->state, NULL, NULL));
     const double t = l->state->q[0];
     /* the tip is (l sin t, l (1 - cos t)) away from where it is held: k l^2 sin t */
     check_near((400 * length + 0.5 * mass * weight) * length * sin(t) + 3 * t, 20, 1e-5);
@@ -226,21 +228,21 @@ static void loops_swing_with_ties_of_any_stiffness(void **unused) {
         bo_set_springs(tie.stiffness, stiffness[s], 0);
         bo_set_springs(tie.damping, 1e-3 * stiffness[s], 0);
         linkage *l = assemble(2, 2, 1, &tie);
-        bough_energies e;
+        bough_tree_energies e;
         for (int32_t k = 0; k < 4; k++) /* upper rods swing alike, lower ones stay upright: the loop stays closed */
             l->state->v[k] = k % 2 ? -5 : 5;
-        check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+        check_ok(l->ctx, bough_tree_state_update(l->ctx, l->model, l->state));
         const double start = energy_of(l->ctx, l->model, l->state, &e);
         double most = 0;
         int32_t refused = 0;
         gap[s] = 0;
         for (int i = 0; i < 600; i++) {
             int32_t no;
-            check_ok(l->ctx, bough_advance(l->ctx, l->model, l->state, 1.0 / 60, &no));
+            check_ok(l->ctx, bough_tree_advance(l->ctx, l->model, l->state, 1.0 / 60, &no));
             refused += no;
             energy_of(l->ctx, l->model, l->state, &e);
             most = fmax(most, e.kinetic + e.gravity - start); /* the tie's own is that of a gap of micrometres */
-            gap[s] = fmax(gap[s], length_of(3, l->state->work->pulls[0].e));
+            gap[s] = fmax(gap[s], length_of(3, bo_tree_work_of(l->state)->pulls[0].e));
         }
         printf("tie of %.0e N/m: %d steps of 600 halved, gap %.1e m, energy at most %.2g J above the first\n",
                stiffness[s], refused, gap[s], most);
@@ -258,14 +260,14 @@ static void what_a_jolt_takes_is_gone(void **unused) {
     bough_joint_def tie = tie_between(2, 4);
     bo_set_springs(tie.stiffness, 1e7, 0);
     linkage *l = assemble(2, 2, 1, &tie);
-    bough_energies e;
+    bough_tree_energies e;
     l->state->q[0] = 0.3;
-    check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+    check_ok(l->ctx, bough_tree_state_update(l->ctx, l->model, l->state));
     energy_of(l->ctx, l->model, l->state, &e);
     const double torn = e.elastic;
     double most = 0;
     for (int i = 0; i < 600; i++) {
-        check_ok(l->ctx, bough_advance(l->ctx, l->model, l->state, 1.0 / 60, NULL));
+        check_ok(l->ctx, bough_tree_advance(l->ctx, l->model, l->state, 1.0 / 60, NULL));
         energy_of(l->ctx, l->model, l->state, &e);
         most = i < 300 ? 0 : fmax(most, e.kinetic);
     }
@@ -284,25 +286,25 @@ static void ties_can_be_cut(void **unused) {
     l->state->tie_strength[0] = 0;
     for (int k = 0; k < 2; k++) {
         both[k]->state->q[0] = 0.5, both[k]->state->passes = 2; /* what a model with ties takes by itself */
-        check_ok(both[k]->ctx, bough_state_update(both[k]->ctx, both[k]->model, both[k]->state));
+        check_ok(both[k]->ctx, bough_tree_state_update(both[k]->ctx, both[k]->model, both[k]->state));
         for (int i = 0; i < 100; i++)
-            check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
+            check_ok(both[k]->ctx, bough_tree_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
     }
     for (int32_t k = 0; k < 4; k++)
         check(l->state->q[k] == free_ones->state->q[k]);
     l->state->tie_strength[0] = 1;
-    check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+    check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 1.0 / 240));
     check(l->state->q[0] != free_ones->state->q[0]);
-    check_ok(l->ctx, bough_state_detach(l->ctx, l->model, l->state, 2)); /* still tied */
+    check_ok(l->ctx, bough_tree_state_detach(l->ctx, l->model, l->state, 2)); /* still tied */
     for (int i = 0; i < 50; i++)
-        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+        check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 1.0 / 240));
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 4};
-    check_ok(l->ctx, bough_state_change(l->ctx, l->model, l->state, 1, &gone));
-    bough_energies e;
-    check_ok(l->ctx, bough_state_energies(l->ctx, l->model, l->state, &e));
-    check(e.elastic == 0 && length_of(6, l->state->work->tie_motion[0].force) == 0);
+    check_ok(l->ctx, bough_tree_state_change(l->ctx, l->model, l->state, 1, &gone));
+    bough_tree_energies e;
+    check_ok(l->ctx, bough_tree_state_energies(l->ctx, l->model, l->state, &e));
+    check(e.elastic == 0 && length_of(6, bo_tree_work_of(l->state)->tie_motion[0].force) == 0);
     for (int i = 0; i < 50; i++)
-        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+        check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 1.0 / 240));
     take_apart(l);
     take_apart(free_ones);
 }
@@ -315,11 +317,11 @@ static void ties_go_on_across_changes(void **unused) {
     linkage *both[2] = {l, same};
     for (int k = 0; k < 2; k++) {
         both[k]->state->q[0] = 0.5, both[k]->state->passes = 2; /* steps whose account of energy does not matter */
-        check_ok(both[k]->ctx, bough_state_update(both[k]->ctx, both[k]->model, both[k]->state));
+        check_ok(both[k]->ctx, bough_tree_state_update(both[k]->ctx, both[k]->model, both[k]->state));
         for (int i = 0; i < 40; i++) {
             if (k == 0 && i % 4 == 0)
-                check_ok(l->ctx, bough_state_lock(l->ctx, l->model, l->state, 2, i % 8 == 0));
-            check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
+                check_ok(l->ctx, bough_tree_state_lock(l->ctx, l->model, l->state, 2, i % 8 == 0));
+            check_ok(both[k]->ctx, bough_tree_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
         }
     }
     double most = 0;
@@ -336,18 +338,18 @@ static void snapshots_hold_ties(void **unused) {
     bough_joint_def tie = tie_between(2, 4);
     linkage *l = assemble(2, 2, 1, &tie);
     l->state->q[0] = 0.5;
-    check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+    check_ok(l->ctx, bough_tree_state_update(l->ctx, l->model, l->state));
     for (int i = 0; i < 20; i++)
-        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
-    const size_t size = bough_state_snapshot_size(l->model, l->state);
+        check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 1.0 / 240));
+    const size_t size = bough_tree_state_snapshot_size(l->model, l->state);
     void *bytes = malloc(size);
     double q[2][4];
-    bough_state_save(l->model, l->state, bytes);
+    bough_tree_state_save(l->model, l->state, bytes);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 20; i++)
-            check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+            check_ok(l->ctx, bough_tree_step(l->ctx, l->model, l->state, 1.0 / 240));
         memcpy(q[k], l->state->q, sizeof q[k]);
-        check_ok(l->ctx, bough_state_restore(l->ctx, l->model, l->state, bytes, size));
+        check_ok(l->ctx, bough_tree_state_restore(l->ctx, l->model, l->state, bytes, size));
     }
     check(memcmp(q[0], q[1], sizeof q[0]) == 0);
     free(bytes);
@@ -369,25 +371,25 @@ static void impossible_ties_are_refused(void **unused) {
                {{1, 2}, {0, 1}, -1, "it must be 0 or more"},
                {{1, 2}, {0, 1}, NAN, "it must be 0 or more"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        bough_model_def def = *bough_model_describe(l->model);
-        bough_model *model;
+        bough_tree_model_def def = *bough_tree_model_describe(l->model);
+        bough_tree_model *model;
         bough_joint_def tie = tie_of(bad[i].part[0], bad[i].interface_index[0], bad[i].part[1],
                                      bad[i].interface_index[1], bad[i].stiffness, 0);
         def.tie_count = 1, def.ties = &tie;
-        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
+        check_fails(l->ctx, bough_tree_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
         tie.cookie = 0;
-        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT,
+        check_fails(l->ctx, bough_tree_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT,
                     "bough_default_joint_def()");
     }
-    bough_model_def def = *bough_model_describe(l->model);
-    bough_model *model;
+    bough_tree_model_def def = *bough_tree_model_describe(l->model);
+    bough_tree_model *model;
     bough_joint_def tie;
     def.tie_count = 1, def.ties = &tie;
-#define UNSUPPORTED(change, why)                                                                     \
-    do {                                                                                             \
-        tie = tie_between(1, 2);                                                                     \
-        change;                                                                                      \
-        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_UNSUPPORTED, why); \
+#define UNSUPPORTED(change, why)                                                                          \
+    do {                                                                                                  \
+        tie = tie_between(1, 2);                                                                          \
+        change;                                                                                           \
+        check_fails(l->ctx, bough_tree_model_create(l->ctx, &def, &model), BOUGH_ERROR_UNSUPPORTED, why); \
     } while (0)
     UNSUPPORTED(tie.kind = BOUGH_JOINT_BALL, "BOUGH_JOINT_COMPLIANT");
     UNSUPPORTED(tie.stiffness[1] = 3, "one stiffness and damping along all axes");

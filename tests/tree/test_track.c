@@ -184,20 +184,20 @@ static void models_check_tracks(void **unused) {
             const double t[2] = {0, cases[i].t1}, x[6] = {0, 0, 0, cases[i].x1}, q[8] = {1, 0, 0, 0, cases[i].w1};
             const bough_component *components[2] = {b.root, b.limb};
             const char *sentence = flies && cases[i].count ? "a track can lead a root only" : cases[i].sentence;
-            bough_model *model;
+            bough_tree_model *model;
             b.parts[0].name = "stem";
             b.parts[0].track = b.parts[1].track = (bough_track){0};
             b.parts[cases[i].part].track = (bough_track){cases[i].count, t, x, q};
             b.def.components = components, b.def.parts = b.parts;
             if (sentence) {
-                check_fails(ctx, bough_model_create(ctx, &b.def, &model), BOUGH_ERROR_ARGUMENT, sentence);
+                check_fails(ctx, bough_tree_model_create(ctx, &b.def, &model), BOUGH_ERROR_ARGUMENT, sentence);
                 check(cases[i].part == 1 || strstr(bough_message(ctx), "part \"stem\""));
                 continue;
             }
-            check_ok(ctx, bough_model_create(ctx, &b.def, &model));
+            check_ok(ctx, bough_tree_model_create(ctx, &b.def, &model));
             check((model->parts[model->inside[0]].track != NULL) == (cases[i].count > 0));
             check(model->parts[model->inside[1]].track == NULL);
-            bough_model_destroy(ctx, model);
+            bough_tree_model_destroy(ctx, model);
         }
         clear_bars(&b);
         bough_context_destroy(ctx);

@@ -9,8 +9,8 @@ typedef struct {
     bough_context *ctx;
     bough_component *components[COMPONENTS];
     bough_part_def parts[PARTS];
-    bough_model *model;
-    bough_state *state;
+    bough_tree_model *model;
+    bough_tree_state *state;
     double *load, *wrench;
 } grove;
 
@@ -40,14 +40,15 @@ static bo_mat3 axes_of(const bough_frame *frame) {
 
 /* Trees of scaled and turned parts: flexible ones, with odd and even numbers of samples, and rigid ones. */
 static void make_model(grove *g, int32_t part_count) {
-    bough_model_def def = bough_default_model_def();
+    bough_tree_model_def def = bough_default_tree_model_def();
+    test_weigh(def.gravity);
     def.component_count = COMPONENTS, def.components = (const bough_component *const *)g->components;
     def.part_count = part_count, def.parts = g->parts;
     def.wind.velocity[0] = 4, def.wind.velocity[1] = -2, def.wind.velocity[2] = 0.5;
-    check_ok(g->ctx, bough_model_create(g->ctx, &def, &g->model));
-    check_ok(g->ctx, bough_state_create(g->ctx, g->model, &g->state));
-    g->load = calloc((size_t)bough_model_size(g->model) + 6 * (size_t)part_count, sizeof *g->load);
-    g->wrench = g->load + bough_model_size(g->model);
+    check_ok(g->ctx, bough_tree_model_create(g->ctx, &def, &g->model));
+    check_ok(g->ctx, bough_tree_state_create(g->ctx, g->model, &g->state));
+    g->load = calloc((size_t)bough_tree_model_size(g->model) + 6 * (size_t)part_count, sizeof *g->load);
+    g->wrench = g->load + bough_tree_model_size(g->model);
 }
 static grove plant(int32_t threads) {
     grove g = {.ctx = test_context(threads)};
@@ -70,8 +71,8 @@ static grove plant(int32_t threads) {
     return g;
 }
 static void free_model(grove *g) {
-    bough_state_destroy(g->ctx, g->state);
-    bough_model_destroy(g->ctx, g->model);
+    bough_tree_state_destroy(g->ctx, g->state);
+    bough_tree_model_destroy(g->ctx, g->model);
     free(g->load);
 }
 static void fell(grove *g) {
@@ -84,10 +85,10 @@ static void fell(grove *g) {
 /* Random shape and motion. */
 static void shake(grove *g, uint64_t seed, double speed) {
     test_random random = {seed};
-    for (int32_t i = 0; i < bough_model_part_count(g->model); i++) {
+    for (int32_t i = 0; i < bough_tree_model_part_count(g->model); i++) {
         const bough_component *c = g->components[g->parts[i].component];
         for (int32_t l = 0; l < c->r; l++) {
-            const int32_t at = bough_model_offset(g->model, i) + l;
+            const int32_t at = bough_tree_model_offset(g->model, i) + l;
             double largest = 0;
             for (int32_t k = 0; k < 3 * c->wind.count; k++)
                 largest = fmax(largest, fabs(c->wind.U[k * c->r + l]));
@@ -96,11 +97,11 @@ static void shake(grove *g, uint64_t seed, double speed) {
         }
     }
     g->state->time = test_uniform(&random, 0, 1000);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
 }
 
 static void blow(grove *g) {
-    const int32_t count = bough_model_size(g->model) + 6 * bough_model_part_count(g->model);
+    const int32_t count = bough_tree_model_size(g->model) + 6 * bough_tree_model_part_count(g->model);
     memset(g->load, 0, (size_t)count * sizeof *g->load);
     bo_tree_blow(g->ctx, g->model, g->state, g->load, g->wrench);
 }
@@ -116,7 +117,7 @@ static bo_vec3 local_place(const grove *g, int32_t part, int32_t k) {
     for (int32_t d = 0; d < 3; d++) {
         x[d] = c->wind.position[3 * k + d];
         for (int32_t l = 0; l < c->r; l++)
-            x[d] += c->wind.U[(3 * k + d) * c->r + l] * g->state->q[bough_model_offset(g->model, part) + l];
+            x[d] += c->wind.U[(3 * k + d) * c->r + l] * g->state->q[bough_tree_model_offset(g->model, part) + l];
     }
     return bo_scale(g->parts[part].scale, bo_load3(x));
 }
@@ -128,7 +129,7 @@ static bo_vec3 world_place(const grove *g, int32_t part, int32_t k) {
 /* World velocities of all samples, by differences of where they are. */
 static bo_vec3 *sample_velocities(grove *g, int32_t *count) {
     const double h = 1e-5;
-    const int32_t size = bough_model_size(g->model), parts = bough_model_part_count(g->model);
+    const int32_t size = bough_tree_model_size(g->model), parts = bough_tree_model_part_count(g->model);
     *count = 0;
     for (int32_t i = 0; i < parts; i++)
         *count += g->components[g->parts[i].component]->wind.count;
@@ -138,14 +139,14 @@ static bo_vec3 *sample_velocities(grove *g, int32_t *count) {
     for (int side = -1; side <= 1; side += 2) {
         for (int32_t l = 0; l < size; l++)
             g->state->q[l] = q[l] + side * h * g->state->v[l];
-        check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+        check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
         int32_t at = 0;
         for (int32_t i = 0; i < parts; i++)
             for (int32_t k = 0; k < g->components[g->parts[i].component]->wind.count; k++, at++)
                 velocity[at] = bo_mul_add(velocity[at], side / (2 * h), world_place(g, i, k));
     }
     memcpy(g->state->q, q, (size_t)size * sizeof *q);
-    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    check_ok(g->ctx, bough_tree_state_update(g->ctx, g->model, g->state));
     free(q);
     return velocity;
 }
@@ -173,7 +174,7 @@ static void loads_are_the_samples_forces(void **unused) {
             const bough_frame *frame = &g.state->frames[i];
             const bo_mat3 R = axes_of(frame);
             const double s = g.parts[i].scale, *wrench = wrench_of(&g, i);
-            const double *load = g.load + bough_model_offset(g.model, i);
+            const double *load = g.load + bough_tree_model_offset(g.model, i);
             double air[3], power = 0, work = 0, generalised[8] = {0}, scale = 0;
             bo_vec3 total = {0, 0, 0}, torque = {0, 0, 0};
             bough_wind_at(&g.state->wind, g.state->time, frame->pose.position, air);
@@ -194,7 +195,7 @@ static void loads_are_the_samples_forces(void **unused) {
             check_below(bo_norm(bo_sub(bo_load3(wrench + 3), torque)), 2e-6 * scale);
             for (int32_t l = 0; l < c->r; l++) {
                 check_near(load[l], generalised[l], 1e-5 * scale);
-                work += load[l] * g.state->v[bough_model_offset(g.model, i) + l];
+                work += load[l] * g.state->v[bough_tree_model_offset(g.model, i) + l];
             }
             work += bo_dot(bo_mat_vec(R, bo_load3(wrench)), bo_load3(frame->velocity)) +
                     bo_dot(bo_mat_vec(R, bo_load3(wrench + 3)), bo_load3(frame->angular_velocity));
@@ -218,7 +219,7 @@ static void drag_opposes_motion_through_the_air(void **unused) {
         for (int32_t i = 0; i < PARTS; i++) {
             const bough_frame *frame = &g.state->frames[i];
             const bo_mat3 R = axes_of(frame);
-            const int32_t offset = bough_model_offset(g.model, i);
+            const int32_t offset = bough_tree_model_offset(g.model, i);
             double air[3], power;
             bough_wind_at(&g.state->wind, g.state->time, frame->pose.position, air);
             power =
@@ -256,7 +257,8 @@ static void plates_feel_their_frontal_area(void **unused) {
             check_near(wrench[4], -0.5 * s * expected,
                        1e-3 * fabs(expected)); /* in the middle, 0.5 m from the origin */
         }
-        const double *small = g.load + bough_model_offset(g.model, 0), *large = g.load + bough_model_offset(g.model, 2);
+        const double *small = g.load + bough_tree_model_offset(g.model, 0),
+                     *large = g.load + bough_tree_model_offset(g.model, 2);
         check(norm_of(4, small) > 0);
         check_below(relative(4, large, 8, small), 1e-6);
     }
@@ -274,7 +276,7 @@ static void no_wind_does_nothing(void **unused) {
     shake(&g, 1, 3);
     memset(g.state->wind.velocity, 0, sizeof g.state->wind.velocity);
     blow(&g);
-    for (int32_t k = 0; k < bough_model_size(g.model) + 6 * PARTS; k++)
+    for (int32_t k = 0; k < bough_tree_model_size(g.model) + 6 * PARTS; k++)
         check(g.load[k] == 0);
     g.state->wind.velocity[2] = 1;
     blow(&g);
@@ -294,30 +296,30 @@ static void company_does_not_change_bits(void **unused) {
         parts[i] = g.parts[i % PARTS];
         parts[i].parent = -1;
     }
-    bough_model_def def = *bough_model_describe(g.model);
+    bough_tree_model_def def = *bough_tree_model_describe(g.model);
     def.parts = parts, def.part_count = COUNT;
     double *first = NULL;
     for (int32_t threads = 1; threads <= 3; threads++) {
         bough_context *ctx = test_context(threads);
-        bough_model *model;
-        bough_state *state;
-        check_ok(ctx, bough_model_create(ctx, &def, &model));
-        check_ok(ctx, bough_state_create(ctx, model, &state));
-        const size_t size = (size_t)bough_model_size(model) + 6 * COUNT;
-        double *load = calloc(size, sizeof *load), *wrench = load + bough_model_size(model);
+        bough_tree_model *model;
+        bough_tree_state *state;
+        check_ok(ctx, bough_tree_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_tree_state_create(ctx, model, &state));
+        const size_t size = (size_t)bough_tree_model_size(model) + 6 * COUNT;
+        double *load = calloc(size, sizeof *load), *wrench = load + bough_tree_model_size(model);
         for (int32_t i = 0; i < COUNT; i++)
             for (int32_t l = 0; l < g.components[parts[i].component]->r; l++)
-                state->v[bough_model_offset(model, i) + l] = sin(i % PARTS + l);
-        check_ok(ctx, bough_state_update(ctx, model, state));
+                state->v[bough_tree_model_offset(model, i) + l] = sin(i % PARTS + l);
+        check_ok(ctx, bough_tree_state_update(ctx, model, state));
         bo_tree_blow(ctx, model, state, load, wrench);
         for (int32_t i = PARTS; i < COUNT; i++) {
             check(memcmp(wrench + 6 * model->inside[i], wrench + 6 * model->inside[i % PARTS], 6 * sizeof *load) == 0);
-            check(memcmp(load + bough_model_offset(model, i), load + bough_model_offset(model, i % PARTS),
+            check(memcmp(load + bough_tree_model_offset(model, i), load + bough_tree_model_offset(model, i % PARTS),
                          (size_t)g.components[parts[i].component]->r * sizeof *load) == 0);
         }
         check(!first || memcmp(load, first, size * sizeof *load) == 0);
-        bough_state_destroy(ctx, state);
-        bough_model_destroy(ctx, model);
+        bough_tree_state_destroy(ctx, state);
+        bough_tree_model_destroy(ctx, model);
         bough_context_destroy(ctx);
         free(first ? load : NULL);
         first = first ? first : load;
@@ -332,13 +334,13 @@ static void company_does_not_change_bits(void **unused) {
 static void wind_does_not_pile_up(void **unused) {
     (void)unused;
     grove g = plant(1);
-    const size_t n = (size_t)bough_model_size(g.model), all = n + 6 * PARTS;
+    const size_t n = (size_t)bough_tree_model_size(g.model), all = n + 6 * PARTS;
     for (int step = 0; step < 5; step++) {
         memset(g.load, 0, all * sizeof *g.load);
         bo_tree_blow(g.ctx, g.model, g.state, g.load, g.wrench);
-        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1e-4));
-        check(memcmp(g.load, g.state->work->load, n * sizeof *g.load) == 0);
-        check(memcmp(g.wrench, g.state->work->load_wrench, 6 * PARTS * sizeof *g.wrench) == 0);
+        check_ok(g.ctx, bough_tree_step(g.ctx, g.model, g.state, 1e-4));
+        check(memcmp(g.load, bo_tree_work_of(g.state)->load, n * sizeof *g.load) == 0);
+        check(memcmp(g.wrench, bo_tree_work_of(g.state)->load_wrench, 6 * PARTS * sizeof *g.wrench) == 0);
     }
     fell(&g);
 }

@@ -5,9 +5,8 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
-const WAIT = 20000; // ms: software that draws on a busy machine is slow
 let folder, scene, server, browser, page;
 
 before(async () => {
@@ -151,12 +150,19 @@ test("sliders and lists change what the program does", async () => {
 
 test("a branch that is dragged comes along, and goes back", async () => {
     await go();
-    const { part, vertex, pixel } = await visibleVertex("limb");
+    // The branch sways: on a slow machine it may have left the pixel before the mouse is pressed.
+    const { part, vertex, pixel, start } = await (async () => {
+        for (;;) {
+            const { part, vertex, pixel } = await visibleVertex("limb");
+            const start = await look(([part, vertex]) => bough.vertexPosition(part, vertex), [part, vertex]);
+            await page.mouse.move(...pixel);
+            await page.mouse.down();
+            await page.mouse.move(pixel[0] + 40, pixel[1] + 30, { steps: 3 });
+            if ((await look(() => bough.held)).length > 0) return { part, vertex, pixel, start };
+            await page.mouse.up();
+        }
+    })();
     const place = () => look(([part, vertex]) => bough.vertexPosition(part, vertex), [part, vertex]);
-    const start = await place();
-    await page.mouse.move(...pixel);
-    await page.mouse.down();
-    await page.mouse.move(pixel[0] + 40, pixel[1] + 30, { steps: 3 });
     await page.mouse.move(pixel[0] + 90, pixel[1] + 70, { steps: 3 });
     await until(([part, vertex, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((x, i) => x - start[i])) > 0.15, [part, vertex, start]);
     assert.deepEqual(await look(() => bough.held), [0]);
@@ -421,8 +427,13 @@ test("parts that were one mesh are drawn without gaps, until they are cut apart"
             }
             return { seams: seams.length, apart, drawn };
         });
-        const { seams, apart, drawn } = await gaps();
-        assert.ok(seams > 20 && apart > 1e-5 && drawn < 1e-5, JSON.stringify({ seams, apart, drawn }));
+        // When the pause comes depends on the machine, and a tree that swings has moments without gaps: steps lead out of them.
+        let { seams, apart, drawn } = await gaps();
+        for (let step = 0; step < 60 && apart < 2e-5; step++) {
+            await own.keyboard.press("."), await atRest(own);
+            ({ seams, apart, drawn } = await gaps());
+        }
+        assert.ok(seams > 20 && apart > 2e-5 && drawn < apart / 20, JSON.stringify({ seams, apart, drawn }));
         await own.keyboard.press("]");
         await own.keyboard.press("]");
         await own.waitForFunction(() => bough.picked?.part === 1, null, { timeout: WAIT });

@@ -1,6 +1,6 @@
 // Takes the pictures of the viewer in docs/viewer.md anew:
 //     BOUGH_PROGRAM=build/bough node tests/viewer/docs_pictures.js [NAME ...]
-// NAME: oak, ghost, dragon, letters, walker, parts; without one all of them. The examples are made in a folder that is kept
+// NAME: oak, ghost, dragon, letters, walker, joints, parts; without one all of them. The examples are made in a folder that is kept
 // for the next time (BOUGH_PICTURES, else bough-pictures in the folder for temporary files). Each picture is taken while the
 // simulation runs at the speed that it shows: look at every one.
 
@@ -96,6 +96,17 @@ const pictures = {
             await until(page, () => bough.time > 2);
         },
     },
+    joints: {
+        example: ["dancer"],
+        async act(page) {
+            await page.getByText("Method", { exact: true }).click();
+            await control(page, "Ghost").selectOption({ label: "rigid parts" });
+            await until(page, () => bough.layerCount === 2);
+            await page.getByText("Method", { exact: true }).click();
+            await page.keyboard.press("R");
+            await until(page, () => bough.time > 2.4 && bough.ghost);
+        },
+    },
     parts: {
         scene: new URL("../../examples/y-tree/scene.json", import.meta.url).pathname,
         async act(page) {
@@ -122,7 +133,7 @@ async function take(name, browser) {
     const view = await startView(path), page = await openPage(browser, view.url, { viewport: { width: 1280, height: 800 }, colorScheme: scheme });
     try {
         await until(page, () => window.bough?.drawn > 1);
-        if (name !== "parts") await page.keyboard.press("h"); // shadows, which software leaves out
+        if (!["parts", "joints"].includes(name)) await page.keyboard.press("h"); // shadows, which software leaves out
         await act(page);
         await until(page, () => !bough.settings.paused && bough.numbers.real_time > 0.5 * bough.settings.speed);
         await moment?.(page);

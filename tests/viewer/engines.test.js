@@ -5,9 +5,8 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readPng } from "./picture.js";
-import { atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
-const WAIT = 30000; // ms
 let folder, browser, view, page;
 
 before(async () => {

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
-const WAIT = 30000; // ms
 let folder, browser, view, page;
 
 before(async () => {

@@ -5,9 +5,8 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure, readPng } from "./picture.js";
-import { atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
-const WAIT = 30000; // ms
 let folder, browser, view, page;
 
 before(async () => {
@@ -336,7 +335,7 @@ test("every key in the help does what it says", async () => {
         ["]", picked], ["]", picked], ["[", picked], ["]", picked],
         [" ", settings], [".", time], ["K", states], [".", time], [",", past], [";", past], [",", past], ["<", time], [".", time], ["L", time], ["/", focused], ["Escape", focused], ["O", focused], ["Escape", focused], ["]", picked], ["+", settings], ["-", settings], ["w", settings], ["j", settings], ["J", settings], ["u", settings], ["U", settings], ["W", settings], ["w", settings], ["0", settings],
         ["g", settings], ["G", settings], ["t", settings], ["T", settings], ["k", settings], ["k", settings], ["k", settings], ["k", settings],
-        ["c", value("Colour")], ["C", value("Colour")], ["n", settings], ["n", settings], ["n", settings], ["m", value("Wireframe")], ["h", checked("Shadows")], ["h", checked("Shadows")], ["N", checked("Floor grid")], ["N", checked("Floor grid")], ["A", checked("Axes")], ["A", checked("Axes")],
+        ["c", value("Colour")], ["C", value("Colour")], ["n", settings], ["n", settings], ["n", settings], ["m", value("Wireframe")], ["h", checked("Shadows")], ["h", checked("Shadows")], ["N", checked("Floor grid")], ["N", checked("Floor grid")], ["A", checked("Axes")], ["A", checked("Axes")], ["R", checked("Joints and forces")], ["R", checked("Joints and forces")],
         ["s", parts], ["S", parts], ["d", parts], ["D", parts], ["b", checked("All of its component")],
         ["l", parts], ["l", parts], ["x", parts], ["a", parts], ["Delete", parts], ["r", parts],
         ["q", settings], ["q", settings], ["i", settings], ["o", () => look(() => bough.layerCount)], ["e", settings],

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
-const WAIT = 30000; // ms
 let folder, browser, view, page;
 
 // A soft helix of 16 links that stands on its base, and swings under its weight.

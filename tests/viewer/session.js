@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
+export const WAIT = 120000; // ms: software that draws on a busy machine is slow, and waiting costs nothing where it is not
+
 const program = process.env.BOUGH_PROGRAM;
 const viewer = new URL("../../viewer", import.meta.url).pathname;
 
@@ -44,7 +46,7 @@ export function startBrowser() {
 
 // Paused: until what was under way has come and is drawn. Of two more sets of numbers the second was made after the pause; the
 // page has the scene where they have it (numbers have nine digits), and has drawn since.
-export async function atRest(page, timeout = 30000) {
+export async function atRest(page, timeout = WAIT) {
     await page.waitForFunction(() => bough.settings.paused, null, { timeout, polling: 50 });
     const { samples } = await page.evaluate(() => bough.plots);
     const came = (samples) => bough.plots.samples > samples + 1 && Math.abs(bough.time - bough.numbers.time) < 1e-6 * (1 + bough.time);
@@ -60,6 +62,7 @@ export async function atRest(page, timeout = 30000) {
 // A page that keeps what its console says of errors.
 export async function openPage(browser, url, options = {}) {
     const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
+    page.setDefaultTimeout(WAIT);
     page.errors = [];
     page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
     page.on("pageerror", (error) => page.errors.push(String(error)));

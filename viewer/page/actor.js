@@ -27,7 +27,7 @@ export class Actor {
             values: makeTexture("float1", 1, largest), // as many as are needed, once some come
         };
         this.uniforms = {
-            join: { value: true }, byValue: { value: false }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 }, ink: { value: 0 },
+            join: { value: true }, byValue: { value: false }, whole: { value: 0 }, natural: { value: false }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 }, ink: { value: 0 },
             seamOf: { value: null }, seamMembers: { value: null },
         };
         for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
@@ -66,6 +66,7 @@ export class Actor {
         const geometry = new THREE.InstancedBufferGeometry();
         geometry.setIndex(new THREE.BufferAttribute(component.cut.index, 1));
         geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(2 * users.length), 2));
+        if (component.colours) geometry.setAttribute("dye", new THREE.BufferAttribute(dyesOf(component), 4));
         geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
         const vertices = this.#like(geometry);
         vertices.setIndex(new THREE.BufferAttribute(pointsOf(component), 1));
@@ -226,4 +227,14 @@ export function edges(index) {
             if (!seen.has(name)) seen.add(name), ends.push(a, b);
         }
     return Uint32Array.from(ends);
+}
+
+// Colours of the vertices that are drawn, linear, and 0; a geometry that has none reads 0, 0, 0, 1.
+function dyesOf({ cut, colours, drawn }) {
+    const dyes = new Float32Array(4 * drawn);
+    for (let v = 0; v < drawn; v++) {
+        const from = v < cut.from ? v : cut.base[v - cut.from];
+        if (3 * from + 2 < colours.length) for (let c = 0; c < 3; c++) dyes[4 * v + c] = colours[3 * from + c] ** 2.2;
+    }
+    return dyes;
 }

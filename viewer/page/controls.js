@@ -11,7 +11,7 @@ const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh
 const inMetres = (x) => `${x.map((c) => Number(c.toPrecision(4))).join(", ")} m`;
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-// world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), setFloor(on), setAxes(on), film(), photo(), picked()}
+// world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), setFloor(on), setAxes(on), setJoints(on), film(), photo(), picked()}
 export class Controls {
     constructor(world) {
         this.world = world;
@@ -68,6 +68,13 @@ export class Controls {
         this.apart.replaceChildren(...[["Largest", apart.largest], ["Rms", apart.rms]].flatMap(([name, x]) => [make("dt", { textContent: name }), make("dd", { textContent: text(x) })]));
     }
 
+    // The force and the torque of the longest arrows: {force, torque}; null: none are shown.
+    showLargest(most) {
+        this.largest.hidden = !most;
+        const rows = most ? [["Longest force", withUnit(most.force, "N")], ["Longest torque", withUnit(most.torque, "N m")]] : [];
+        this.largest.replaceChildren(...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })]));
+    }
+
     #makeLook() {
         this.colour = select({
             name: "Colour", key: "c", choices: Object.entries(WAYS).map(([way, { label }]) => [way, label]), chosen: (way) => this.world.setColour(way),
@@ -83,8 +90,11 @@ export class Controls {
         this.floor.element.title = "Lines at the height of the lowest point; nothing comes to rest on them (N)";
         this.floor.set(true);
         this.axes = toggle({ name: "Axes", key: "A", chosen: (on) => this.world.setAxes(on) });
+        this.joints = toggle({ name: "Joints and forces", key: "R", chosen: (on) => this.world.setJoints(on) });
+        this.joints.element.title = "Frames of joints (z, blue, is what they turn about), with the force (orange) and the torque (violet) on what hangs in each (R)";
+        this.largest = make("dl", { className: "facts", "aria-label": "Largest force of a joint", hidden: true });
         this.follow.element.title = "The view goes along with what walks or flies away (F)";
-        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.floor.element, this.axes.element, this.follow.element);
+        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.floor.element, this.axes.element, this.joints.element, this.largest, this.follow.element);
     }
 
     #makePart() {
@@ -136,10 +146,12 @@ export class Controls {
         for (const { name, label, can } of scene.engines ?? [])
             for (const coupling of can.includes("coupling") ? COUPLINGS : [undefined])
                 ghosts.push([JSON.stringify({ engine: name, coupling }), coupling ? `${label}, ${coupling}` : label]);
+        if (ghost?.file) this.ghostFile = ghost.file;
+        if (this.ghostFile) ghosts.push([JSON.stringify({ engine: "file" }), this.ghostFile]);
         this.ways = Object.entries(WAYS).filter(([, { needs }]) => !needs || this.can.has(needs));
         this.colour.offer(this.ways.map(([way, { label }]) => [way, label]));
         this.ghost.offer(ghosts);
-        this.ghost.set(!ghost ? "{}" : JSON.stringify({ engine: ghost.engine, coupling: ghost.coupling ?? undefined }));
+        this.ghost.set(!ghost ? "{}" : ghost.file ? JSON.stringify({ engine: "file" }) : JSON.stringify({ engine: ghost.engine, coupling: ghost.coupling ?? undefined }));
     }
 
     // What the engine can be coloured by.
@@ -170,6 +182,7 @@ export class Controls {
         for (const name of ["coupling", "integrator", "engine", "continuity"]) this[name].set(settings[name]);
         this.coupling.enable(this.can.has("coupling"));
         this.continuity.enable(this.can.has("continuity"));
+        this.joints.element.hidden = !this.can.has("joints");
         this.gravity.enable(this.can.has("gravity"));
         for (const control of [this.wind, this.windAngle, this.gust]) control.enable(this.can.has("wind"));
         this.sceneWind.disabled = !this.can.has("wind");

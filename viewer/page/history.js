@@ -7,8 +7,8 @@ const BYTES = 96e6;   // that all of it may take
 export class History {
     constructor(layers) {
         this.layers = layers;
-        this.kept = layers.map(() => []); // of each layer: {time, frames, q, stream}, in order of time
-        const bytes = layers.reduce((sum, { frames, q, stream }) => sum + 4 * (frames.length + q.length + stream.length), 1);
+        this.kept = layers.map(() => []); // of each layer: {time, frames, q, stream, jointNumbers}, in order of time
+        const bytes = layers.reduce((sum, { frames, q, stream, jointNumbers }) => sum + 4 * (frames.length + q.length + stream.length + jointNumbers.length), 1);
         this.most = Math.max(2, Math.min(SECONDS / EVERY, Math.floor(BYTES / bytes)));
         this.every = Math.max(EVERY, SECONDS / this.most);
         this.now = null; // copies of the present while somebody looks back
@@ -64,11 +64,12 @@ export class History {
     }
 }
 
-const copy = ({ time, frames, q, stream }) => ({ time, frames: frames.slice(), q: q.slice(), stream: stream.slice() });
+const copy = ({ time, frames, q, stream, jointNumbers }) => ({ time, frames: frames.slice(), q: q.slice(), stream: stream.slice(), jointNumbers: jointNumbers.slice() });
 
 function put(layer, from) {
     layer.frames.set(from.frames);
     layer.q.set(from.q);
     layer.stream.set(from.stream);
+    layer.jointNumbers.set(from.jointNumbers);
     layer.time = from.time;
 }

@@ -11,12 +11,14 @@ export function rotate([x, y, z, w], [a, b, c]) {
     return [a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx];
 }
 
+const JOINT = 13; // numbers of a joint: origin, quaternion, force and torque on its child
 const DEEPEST = 8e6; // vertices of all volume meshes: 32 bytes each on the GPU
 const SHARPEST = 16e6; // vertices in all, beyond which sharp edges are drawn round
 
 export class Layer {
-    constructor({ components, parts, names, seams, vertexCount }) {
-        Object.assign(this, { components, parts, names, seams, vertexCount });
+    constructor({ components, parts, names, seams, vertexCount, joints = [] }) {
+        Object.assign(this, { components, parts, names, seams, vertexCount, joints });
+        this.jointNumbers = new Float32Array(JOINT * joints.length); // of each joint: origin, quaternion, force, torque
         const count = parts.count;
         this.frames = new Float32Array(8 * count); // origin, scale; quaternion
         this.rest = new Float32Array(8 * count);   // likewise, at rest
@@ -106,7 +108,8 @@ export class Layer {
             at += size;
             sent++;
         }
-        if (sent !== frame.sent || at !== numbers.length) throw new Error("a frame has other parts than it says");
+        if (sent !== frame.sent || at + this.jointNumbers.length !== numbers.length) throw new Error("a frame has other parts than it says");
+        this.jointNumbers.set(numbers.subarray(at));
         this.time = frame.time;
         if (!this.started && !this.parts.rest) this.rest.set(this.frames);
         this.started = true;
@@ -120,6 +123,12 @@ export class Layer {
                 this.stream[at + c] = drawn[i + c];
                 this.stream[at + 4 + c] = normals[i + c];
             }
+    }
+
+    // A joint as it is now, in the world.
+    jointState(joint) {
+        const of = (from, to) => [...this.jointNumbers.subarray(JOINT * joint + from, JOINT * joint + to)];
+        return { position: of(0, 3), quaternion: of(3, 7), force: of(7, 10), torque: of(10, 13) };
     }
 
     origin(part) {

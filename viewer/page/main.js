@@ -92,7 +92,7 @@ class Page {
             send: (command) => this.send(command), picked: () => this.picked,
             isLocked: (part) => Boolean(this.partState.locked?.includes(part)),
             setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
-            setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on),
+            setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on), setJoints: (on) => this.picture.showJoints(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -156,6 +156,7 @@ class Page {
             { keys: ["h"], name: "shadows", run: () => c.shadows.flip() },
             { keys: ["N"], name: "floor grid", run: () => c.floor.flip() },
             { keys: ["A"], name: "axes", run: () => c.axes.flip() },
+            { keys: ["R"], name: "joints and their forces", run: () => c.joints.flip() },
             { keys: ["O"], name: "open another file", run: () => this.opener.focus() },
             { keys: ["/"], name: "find a part", run: () => this.partList.find() },
             { keys: ["Y"], name: "copy the vertex's coordinates", run: click(this.vertexCard.copy) },
@@ -348,6 +349,7 @@ class Page {
         this.motors.show(numbers.motors, this.settings.motors);
         this.plots.add({ ...numbers, ghost: this.meter?.result });
         this.controls.showGhost(this.meter?.result ?? null);
+        this.controls.showLargest(this.picture.jointsShown && this.layers[0]?.joints.length ? this.picture.joints.most : null);
         this.#showTime();
         if (this.way === "displacement" && this.layers[0]?.started) {
             const { whole } = this;
@@ -466,6 +468,7 @@ class Page {
 
     #tint() {
         this.picture.actors.forEach((actor, i) => {
+            actor.uniforms.natural.value = this.way === "natural" && i === 0;
             actor.uniforms.whole.value = this.way === "displacement" || this.fields[i] ? this.whole || 1e-9 : 0;
             actor.tint((out) => {
                 if (actor.ghost) for (let p = 0; p < this.layers[i].parts.count; p++) out.set([0.10, 0.35, 0.85], 4 * p);
@@ -599,6 +602,8 @@ function makeWindow(page) {
         vertexValue: (part, vertex, number = 0) => page.fields[number]?.[layer(number).parts.first[part] + vertex] ?? null,
         drawnNormals: (part) => page.picture.drawnNormals(part),
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
+        get jointsShown() { return Boolean(page.picture.joints?.group.visible); },
+        joints: (number) => (layer(number)?.joints ?? []).map((joint, j) => ({ ...copy(joint), ...layer(number).jointState(j) })),
         seams: (number) => copy(layer(number).seamGroups()),
         project: (point) => page.picture.orbit.project(point, page.picture.width, page.picture.height),
         at: (x, y) => page.picture.pick(x, y),

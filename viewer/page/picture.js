@@ -3,6 +3,7 @@
 
 import * as THREE from "../node_modules/three/build/three.module.js";
 import { Actor } from "./actor.js";
+import { Joints } from "./joints.js";
 import { makeAxes, makeMarker } from "./marks.js";
 import { Orbit } from "./orbit.js";
 import * as shader from "./shader.js";
@@ -127,6 +128,15 @@ export class Picture {
         for (const layer of layers) this.actors.push(new Actor(layer, this.scenes, this.light, this.largest, this.actors.length > 0));
         this.setShadows(this.shadowed);
         this.showFloor(this.floor);
+        this.joints?.dispose();
+        this.joints = new Joints(layers[0], this.scenes.front);
+        this.showJoints(this.jointsShown);
+    }
+
+    showJoints(on) {
+        this.jointsShown = on;
+        this.joints?.show(on);
+        this.touch();
     }
 
     // Lines where the lowest point was at the start. Nothing rests on them: scenes with a ground of their own show that.
@@ -157,6 +167,7 @@ export class Picture {
         this.groundMaterial.uniforms.radius.value = 4 * size;
         this.groundMaterial.uniforms.cell.value = 10 ** Math.round(Math.log10(size / 6));
         this.reach = 0.75 * size;
+        this.size = size;
         this.setCentre(centre);
     }
 
@@ -274,6 +285,7 @@ export class Picture {
     draw() {
         const { renderer } = this;
         for (const actor of this.actors) actor.update(renderer);
+        this.joints?.move(this.size ?? 1);
         if (this.shadowed) {
             renderer.setRenderTarget(this.shadowTarget);
             renderer.setClearColor(0xffffff, 1);

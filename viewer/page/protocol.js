@@ -58,6 +58,7 @@ function readComponent(buffer, start, json) {
         frequencies: json.frequencies ?? [],
         mass: json.mass ?? null,
         colour: json.colour ?? null,
+        colours: json.colours ? readArray(Float32Array, buffer, start, json.colours, 3 * vertices, `colours of "${name}"`) : null,
         backdrop: Boolean(json.backdrop),
     };
 }
@@ -95,7 +96,9 @@ function readLayer(buffer, start, json) {
         if (parts.first[p] !== vertexCount) throw new Error("the parts of the stage do not follow each other");
         vertexCount += components[component[p]].vertices;
     }
-    return { components, parts, names, vertexCount, seams: readSeams(buffer, start, json.seams, vertexCount) };
+    const joints = json.joints ?? [];
+    for (const { parent, child } of joints) checkRange([parent, child], -1, count, "a joint");
+    return { components, parts, names, joints, vertexCount, seams: readSeams(buffer, start, json.seams, vertexCount) };
 }
 
 // The scene and what may be chosen, with layers[0] to be drawn and layers[1], the ghost, where there is one.
@@ -105,7 +108,7 @@ export function readStage(buffer) {
     const start = HEAD + head.jsonSize;
     const layers = [readLayer(buffer, start, json)];
     if (json.ghost) layers.push(readLayer(buffer, start, json.ghost));
-    const { components, parts, names, seams, ghost, ...scene } = json;
+    const { components, parts, names, seams, joints, ghost, ...scene } = json;
     return { generation: head.generation, scene, ghost: ghost ?? null, layers };
 }
 

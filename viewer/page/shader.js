@@ -106,6 +106,8 @@ ${found}
 uniform sampler2D tints; // of parts: colour
 uniform float whole;     // the displacement (m) or value that has the last colour; 0: parts have colours of their own
 uniform int picked;
+uniform bool natural;    // vertices may have colours of their own
+in vec4 dye;             // such a colour, and 0; 1: it has none
 out vec3 world, area, tint;
 out float displaced, glow;
 
@@ -114,7 +116,7 @@ void main() {
     vec4 x = texelFetch(positions, place(i), 0);
     world = x.xyz;
     area = texelFetch(normals, place(i), 0).xyz;
-    tint = texelFetch(tints, place(p), 0).rgb;
+    tint = natural && dye.a < 0.5 ? dye.rgb : texelFetch(tints, place(p), 0).rgb;
     displaced = whole > 0.0 ? x.w / whole : 0.0;
     glow = p == picked ? 1.0 : 0.0;
     gl_Position = projectionMatrix * viewMatrix * vec4(world, 1);

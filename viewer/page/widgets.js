@@ -82,6 +82,7 @@ function numberField({ name, read, chosen }) {
         chosen(typed);
     };
     element.addEventListener("focus", () => {
+        if (edited) return; // on a busy machine the event may come after the first letters
         element.value = String(Number(read().toPrecision(6)));
         element.select();
     });

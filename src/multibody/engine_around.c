@@ -1,0 +1,99 @@
+/* The surroundings of a multibody system: obstacles, and bodies that touch them and each other. */
+#include "multibody/engine_inside.h"
+
+#include "engine/contacts.h"
+
+#include <string.h>
+
+/* ---- making ---- */
+
+static bool touches(const bo_multibody_plan *plan, int32_t body) {
+    for (int32_t i = 0; i < plan->touch_count; i++)
+        if (plan->touches[i].place == body)
+            return true;
+    return false;
+}
+
+/* A mark goes from one end of a connection to the other, if it may leave that end: bodies other than the first keep it. */
+static void spread(const bough_multibody_def *def, int32_t first, int32_t a, int32_t b, bool *near) {
+    for (int k = 0; k < 2; k++) {
+        const int32_t from = k ? b : a, to = k ? a : b;
+        if (from >= 0 && to >= 0 && near[from] && (from == first || from >= def->body_count))
+            near[to] = true;
+    }
+}
+
+/* Marks what a body is connected with, by joints and clamps, and by parts in between: such neighbours overlap, as a
+ * rule. near: of bodies and parts. */
+static void mark_neighbours(const bough_multibody_def *def, int32_t body, bool *near) {
+    memset(near, 0, (size_t)(def->body_count + def->part_count) * sizeof *near);
+    near[body] = true;
+    for (int32_t round = 0; round <= def->part_count; round++) { /* from part to part */
+        for (int32_t j = 0; j < def->joint_count; j++)
+            spread(def, body, def->joints[j].parent.body, def->joints[j].child.body, near);
+        for (int32_t p = 0; p < def->part_count; p++)
+            spread(def, body, def->parts[p].clamp.body, def->body_count + p, near);
+    }
+}
+
+static bough_contact_side side_of(int32_t body) {
+    return (bough_contact_side){BOUGH_CONTACT_OF_LINK, body, 0};
+}
+
+static bough_status leave_neighbours_alone(const multibody_engine *e, bool *near) {
+    const bo_multibody_plan *plan = e->plan;
+    for (int32_t b = 0; b < plan->def.body_count; b++) {
+        if (!touches(plan, b))
+            continue;
+        mark_neighbours(&plan->def, b, near);
+        for (int32_t other = b + 1; other < plan->def.body_count; other++)
+            if (near[other] && touches(plan, other))
+                BO_TRY(bough_contact_world_ignore(e->ctx, e->around, side_of(b), side_of(other), true));
+    }
+    for (int32_t i = 0; i < plan->pass_count; i++)
+        BO_TRY(bough_contact_world_ignore(e->ctx, e->around, plan->passes[i].sides[0], plan->passes[i].sides[1], true));
+    return BOUGH_OK;
+}
+
+bough_status bo_multibody_make_around(multibody_engine *e) {
+    const bo_multibody_plan *plan = e->plan;
+    bough_contact_world_def def = bough_default_contact_world_def();
+    bough_contact_actor actor;
+    if (plan->touch_count == 0)
+        return BOUGH_OK;
+    if (plan->tolerance > 0)
+        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "a \"tolerance\" is for scenes in which nothing touches; leave it out, or \"touch\"");
+    BO_TRY(bough_multibody_actor_create(e->ctx, e->model, e->state, plan->touch_count, plan->touches, &actor));
+    actor.touches_itself = true;
+    def.obstacle_count = plan->obstacle_count, def.obstacles = plan->obstacles;
+    def.actor_count = 1, def.actors = &actor;
+    BO_TRY(bough_contact_world_create(e->ctx, &def, &e->around));
+    bool *near = BO_NEW_ARRAY(e->ctx, bool, plan->def.body_count + plan->def.part_count);
+    const bough_status status = near ? leave_neighbours_alone(e, near) : BOUGH_ERROR_MEMORY;
+    bo_free(e->ctx, near);
+    return status;
+}
+
+bough_status bo_multibody_step_among(multibody_engine *e, double h) {
+    if (e->plan->tolerance > 0)
+        return bough_multibody_advance(e->ctx, e->model, e->state, h, e->plan->tolerance, NULL);
+    return e->around ? bough_contact_world_step(e->ctx, e->around, h)
+                     : bough_multibody_step(e->ctx, e->model, e->state, h);
+}
+
+/* ---- looking ---- */
+
+/* Things are bodies, then parts, then obstacles. */
+static int32_t thing_of(const void *data, const bough_contact_side *side) {
+    const multibody_engine *e = data;
+    return side->kind == BOUGH_CONTACT_OF_OBSTACLE ? bo_multibody_first_obstacle(e) + side->index : side->index;
+}
+
+int32_t bo_multibody_contacts(const void *data, int32_t most, bough_run_contact *contacts) {
+    return bo_world_contacts(((const multibody_engine *)data)->around, thing_of, data, most, contacts);
+}
+
+void bo_multibody_touch(const multibody_engine *e, int32_t body, double force[3]) {
+    bo_world_touch(e->around, BOUGH_CONTACT_OF_LINK, body, force);
+}
