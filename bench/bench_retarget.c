@@ -205,10 +205,11 @@ static bool measure(bough_context *ctx, const bench_subject *s, figures *f) {
 }
 
 int bench_retarget(const bench_options *options) {
-    static const bench_subject subjects[] = {{"one-rod", one_rod_scene, 2.5, 18}, {"two-rods", two_rods_scene, 2.5, 36},
-                                             {"dancer", NULL, 8.5, 240},          {"bartender", NULL, 8.5, 240},
-                                             {"rapper", NULL, 10, 480},           {"drummer", NULL, 10, 480},
-                                             {"boxer", NULL, 9.75, 480}};
+    static const bench_subject subjects[] = {
+        {"one-rod", one_rod_scene, 2.5, 18, true}, {"two-rods", two_rods_scene, 2.5, 36, true},
+        {"dancer", NULL, 8.5, 240, true},          {"bartender", NULL, 8.5, 240, false},
+        {"rapper", NULL, 10, 480, false},          {"drummer", NULL, 10, 480, false},
+        {"boxer", NULL, 9.75, 480, false}};
     bough_context *ctx = app_context(options->threads > 0 ? options->threads : 1);
     json_t *rows = options->json ? json_array() : NULL;
     bool good = true;

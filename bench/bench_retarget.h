@@ -8,6 +8,7 @@ typedef struct bench_subject {
     const char *name, *text; /* text NULL: an example that is written by the program */
     double seconds;          /* of the animation */
     double required;         /* s: that a search may take on two cores */
+    bool twin;               /* what was found is played in full order, too */
 } bench_subject;
 
 /* Retargets the scene and replays what was found. rows NULL: prints. */

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ways to drive a robot. `rods`: for the small scenes alone, whose full order is quick. */
+/* Ways to drive a robot. */
 typedef struct {
     const char *name;
     bough_replay_source source;
     double mass; /* of what is tracked */
-    bool feedback, full, rods;
+    bool feedback, full;
 } way;
 static const way ways[] = {
-    {"animation", BOUGH_REPLAY_ANIMATION, 1, false, false, false},
-    {"retargeted", BOUGH_REPLAY_CURVES, 1, false, false, false},
-    {"ZVD", BOUGH_REPLAY_ZVD, 1, false, false, false},
-    {"heavier, animation", BOUGH_REPLAY_ANIMATION, 1.05, false, false, false},
-    {"heavier, retargeted", BOUGH_REPLAY_CURVES, 1.05, false, false, false},
-    {"heavier, feedback", BOUGH_REPLAY_CURVES, 1.05, true, false, false},
-    {"full order, animation", BOUGH_REPLAY_ANIMATION, 1, false, true, true},
-    {"full order, retargeted", BOUGH_REPLAY_CURVES, 1, false, true, true},
+    {"animation", BOUGH_REPLAY_ANIMATION, 1, false, false},
+    {"retargeted", BOUGH_REPLAY_CURVES, 1, false, false},
+    {"ZVD", BOUGH_REPLAY_ZVD, 1, false, false},
+    {"heavier, animation", BOUGH_REPLAY_ANIMATION, 1.05, false, false},
+    {"heavier, retargeted", BOUGH_REPLAY_CURVES, 1.05, false, false},
+    {"heavier, feedback", BOUGH_REPLAY_CURVES, 1.05, true, false},
+    {"full order, animation", BOUGH_REPLAY_ANIMATION, 1, false, true},
+    {"full order, retargeted", BOUGH_REPLAY_CURVES, 1, false, true},
 };
 
 static void show(const bench_subject *s, const char *frame, const way *w, const bough_deviation *d, double delay,
@@ -85,7 +85,7 @@ bool bench_search(bough_context *ctx, const bench_subject *s, json_t *rows) {
                s->name, seconds, worked, s->required, (int)view.iterations, view.first_value, view.value,
                (double)view.bytes / 1e6);
     for (size_t i = 0; i < sizeof ways / sizeof *ways && good; i++)
-        if (!ways[i].rods || s->text)
+        if (!ways[i].full || s->twin)
             good = play(ctx, s, r, &ways[i], rows) && !app_interrupted();
     fflush(stdout); /* the next takes a while */
     if (!good)

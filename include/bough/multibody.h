@@ -265,7 +265,8 @@ BOUGH_API void bough_multibody_joint_wrench(const bough_multibody *model, const 
     X(JOINT_STIFFNESS, "joint", "N m / rad, N / m; where it is not 0 limits get stiffer with it")  \
     X(JOINT_DAMPING, "joint", "N m s / rad, N s / m")                                              \
     X(MOTOR_STIFFNESS, "motor", "of a motor that gives way, N m / rad, N / m")                     \
-    X(MOTOR_DAMPING, "motor", "likewise, N m s / rad, N s / m")
+    X(MOTOR_DAMPING, "motor", "likewise, N m s / rad, N s / m")                                    \
+    X(SHAPE, "", "anything that shapes a model, as the length of a rod: by the difference of two models")
 
 typedef enum bough_multibody_parameter_kind {
 #define BOUGH_MULTIBODY_PARAMETER_ENUM(id, counts, about) BOUGH_MULTIBODY_##id,
@@ -278,6 +279,11 @@ typedef struct bough_multibody_parameter {
     bough_multibody_parameter_kind kind;
     int32_t index;   /* of the part, rigid body, joint or motor */
     int32_t freedom; /* of a joint */
+    /* SHAPE: the model with the constant less and with it more, by `change` in all; must outlive what uses them. Both
+     * have the bodies, joints and motors of the model, and parts with as many coordinates, which mean the same
+     * (bough_cook_alike() of <bough/reduce.h>). */
+    const struct bough_multibody *less, *more;
+    double change;
 } bough_multibody_parameter;
 
 typedef struct bough_multibody_energies {

@@ -41,7 +41,9 @@ enum {
     BOUGH_BASIS_CONSTRAINT = 16, /* Craig-Bampton: unit motions of each child interface, modes with these held */
     BOUGH_BASIS_SNAPSHOTS = 32,  /* mass-PCA of given displacements */
     BOUGH_BASIS_COLUMNS = 64,    /* given columns, kept exactly */
-    BOUGH_BASIS_WRENCHES = 128   /* answers to unit forces and torques at interfaces that the others do not show */
+    BOUGH_BASIS_WRENCHES = 128,  /* answers to unit forces and torques at interfaces that the others do not show */
+    BOUGH_BASIS_FORCES = 256     /* answers to given forces, in their order, without any other kind: the coordinates
+                                  * change smoothly with the body, as modes that cross each other do not */
 };
 
 /* The structure that a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs
@@ -104,7 +106,9 @@ typedef struct bough_cook_def {
     const char *provenance; /* JSON text kept in the component; NULL: none */
     uint64_t input_hash;
     const char *resume_path; /* where a cancelled cooking leaves its basis and finds it again; NULL: nowhere */
-    uint64_t reserved[4];    /* zeros: room for fields of later versions */
+    int32_t force_count;
+    const double *forces; /* force_count x 3 vertex_count, N */
+    uint64_t reserved[2]; /* zeros: room for fields of later versions */
 } bough_cook_def;
 
 /* 20 coordinates and a basis as suits the body, no interfaces, 16 points for wind, 100 for contact, 12 for stress. */
@@ -132,6 +136,16 @@ BOUGH_API const char *bough_cook_phase_name(bough_cook_phase phase);
  * threads, each with its own context, may cook the same body at the same time (with different resume paths). */
 BOUGH_API bough_status bough_cook(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                                   const bough_cook_def *def, double *times, bough_component **component);
+
+/* Cooks a body that differs a little from that of a component, as a rod that is longer by a hair, with the same
+ * coordinates: columns of the basis are the answers of the body to the forces that those of the pattern answer to;
+ * r and the kind of elastic model are those of the pattern, a component of another body that was cooked with
+ * keep_volume; the rest is that of the def. The meshes have the same vertices and elements, elsewhere. The difference of two such
+ * components is a derivative by what was changed: parameters of shape of <bough/multibody.h>. BOUGH_ERROR_UNSUPPORTED
+ * for a cubature, whose points are chosen anew for each body. */
+BOUGH_API bough_status bough_cook_alike(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                        const bough_cook_def *def, const bough_body *pattern_body,
+                                        const bough_component *pattern, bough_component **component);
 
 /* Shares `total` coordinates out over parts in proportion to log(element_count), at least 1 each; r: part_count. */
 BOUGH_API bough_status bough_share_modes(bough_context *ctx, int32_t total, int32_t part_count,

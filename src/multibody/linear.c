@@ -381,8 +381,25 @@ double bo_mb_linear_by_parameter(bo_mb_linear *x, const bough_multibody_paramete
                         p->kind == BOUGH_MULTIBODY_MOTOR_STIFFNESS ? BO_MB_BY_MOTOR_STIFFNESS : BO_MB_BY_MOTOR_DAMPING,
                         mu);
     }
+    case BOUGH_MULTIBODY_SHAPE:
     case BOUGH_MULTIBODY_PARAMETER_KIND_COUNT:
         break;
     }
     return 0;
+}
+
+double bo_mb_residual_along(bo_mb_linear *x, const bo_mb_moment *at, bool equilibrium, const double *mu) {
+    const bough_multibody *model = x->model;
+    double sum = 0;
+    if (!evaluate(x, at))
+        return NAN;
+    for (int32_t i = 0; i < model->nv; i++)
+        sum += mu[i] * x->R[i];
+    for (int32_t j = 0; j < model->joint_count; j++)
+        for (int32_t i = 0; i < model->joints[j].row_count; i++) { /* softness of redundant rows is no shape */
+            const int32_t row = model->joints[j].row + i;
+            const double rate = x->rate[row] - model->joints[j].soft[i] * at->lambda[row];
+            sum += mu[model->nv + row] * (equilibrium ? x->c[row] : rate + model->def.baumgarte * x->c[row]);
+        }
+    return sum;
 }

@@ -48,8 +48,12 @@ void bo_mb_linear_pull(bo_mb_linear *linear, const double *by_u, const double *b
 void bo_mb_linear_by_motor(bo_mb_linear *linear, int32_t motor, const double *mu, double *by_place, double *by_rate);
 /* Adds dF by the place, or the rate, of a motor to dF (nv + nc). */
 void bo_mb_linear_add_motor(bo_mb_linear *linear, int32_t motor, bool rate, double *dF);
-/* mu . dF by a constant of the model. */
+/* mu . dF by a constant of the model; 0 for shapes. */
 double bo_mb_linear_by_parameter(bo_mb_linear *linear, const bough_multibody_parameter *parameter, const double *mu);
+
+/* mu . F at the moment, or mu . (R; C) of an equilibrium, as the model of `linear` has it, without linearising: the
+ * difference of two models is the derivative by what shapes them. NAN: a part is inverted or an interface crushed. */
+double bo_mb_residual_along(bo_mb_linear *linear, const bo_mb_moment *at, bool equilibrium, const double *mu);
 
 /* The same as bo_mb_linearise(), with the mass matrix over h (as the values of lu). */
 bool bo_mb_linearise_with_mass(bo_mb_linear *linear, const bo_mb_moment *at, double *mass);

@@ -274,6 +274,18 @@ static bough_status rotate(bo_cook *cook, const bo_columns *basis) {
     return status;
 }
 
+/* Coordinates are those of the basis, as it is. */
+static bough_status keep_as_given(bo_cook *cook, const bo_columns *basis) {
+    const size_t n = (size_t)cook->n, r = (size_t)basis->count;
+    cook->r = basis->count;
+    if (!(cook->U = BO_COOK_ARRAY(cook, double, n *r)))
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < r; l++)
+            cook->U[r * i + l] = cook->held[i] ? 0 : basis->values[n * l + i];
+    return BOUGH_OK;
+}
+
 static bough_status fix_signs(bo_cook *cook) {
     size_t n = (size_t)cook->n, r = (size_t)cook->r;
     double *largest = BO_NEW_ZEROS(cook->ctx, double, r);
@@ -392,12 +404,33 @@ static bough_status choose_directions(bo_cook *cook, uint32_t kinds, const seed_
     return wrenches && basis->count < r ? add_by_energy(cook, kinds, set, kept, candidates, basis) : BOUGH_OK;
 }
 
+static bough_status answer_forces(bo_cook *cook, bo_columns *basis) {
+    const int32_t count = cook->def->force_count;
+    const size_t size = (size_t)count * (size_t)cook->n;
+    double *forces = BO_NEW_ARRAY(cook->ctx, double, size), *answers = BO_NEW_ARRAY(cook->ctx, double, size);
+    bough_status status = forces && answers ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < size && status == BOUGH_OK; i++) {
+        forces[i] = cook->def->forces[i];
+        if (!isfinite(forces[i]))
+            status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "force %zu of the basis is not finite", i / (size_t)cook->n);
+    }
+    if (status == BOUGH_OK)
+        status = bo_cook_solve(cook, forces, answers, count);
+    if (status == BOUGH_OK)
+        status = bo_cook_orthonormalise(cook, count, answers, basis);
+    bo_free(cook->ctx, forces);
+    bo_free(cook->ctx, answers);
+    return status;
+}
+
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
     if (cook->def->r == free_count(cook)) {
         cook->draft.quality.basis_error = 0;
         cook->draft.quality.energy_captured = 1;
         return whole_space(cook, basis);
     }
+    if (kinds & BOUGH_BASIS_FORCES)
+        return answer_forces(cook, basis);
     BO_TRY(check_candidates(cook, kinds, mode_count_of(cook, kinds)));
     if (kinds & (BOUGH_BASIS_MODES | BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_CONSTRAINT))
         BO_TRY(make_seeds(cook, kinds, set));
@@ -450,9 +483,10 @@ bough_status bo_cook_basis(bo_cook *cook) {
     bough_status status = combine(cook, kinds, &set, &candidates, &basis);
     if (status == BOUGH_OK && basis.count == 0)
         status = bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "the basis is empty: none of its columns is other than zero");
+    const bool as_given = kinds & BOUGH_BASIS_FORCES;
     if (status == BOUGH_OK)
-        status = rotate(cook, &basis);
-    if (status == BOUGH_OK)
+        status = as_given ? keep_as_given(cook, &basis) : rotate(cook, &basis);
+    if (status == BOUGH_OK && !as_given)
         status = fix_signs(cook);
     cook->basis_done = status == BOUGH_OK;
     if (status == BOUGH_OK)

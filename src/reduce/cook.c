@@ -229,6 +229,9 @@ static bough_status check_def(bough_context *ctx, const bough_cook_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the amplitude of poses must be above 0 and at most 10 body sizes");
     if (!(def->cubature_tolerance > 0 && def->cubature_tolerance < 1))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the tolerance of a cubature must be above 0 and below 1");
+    if (def->basis & BOUGH_BASIS_FORCES && (def->basis != BOUGH_BASIS_FORCES || !def->forces || def->force_count < 1))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "a basis of answers to forces needs these forces, and goes with no other kind");
     if ((def->basis & BOUGH_BASIS_SNAPSHOTS && (!def->snapshots || def->snapshot_count == 0)) ||
         (def->basis & BOUGH_BASIS_COLUMNS && (!def->columns || def->column_count == 0)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the basis is to be made from snapshots or columns, but has none");

@@ -16,8 +16,34 @@ bough_adjoint_def bough_default_adjoint_def(void) {
 
 /* ---- checks ---- */
 
-static bough_status check_parameter(bough_context *ctx, const bough_multibody_def *d, int32_t number,
+/* True where positions, velocities and multipliers of one model can be read as those of the other. */
+static bool are_alike(const bough_multibody *a, const bough_multibody *b) {
+    bool alike = a->nu == b->nu && a->nv == b->nv && a->nc == b->nc && a->body_count == b->body_count &&
+                 a->coordinate_count == b->coordinate_count && a->def.part_count == b->def.part_count &&
+                 a->joint_count == b->joint_count && a->def.motor_count == b->def.motor_count;
+    for (int32_t i = 0; alike && i < a->def.part_count; i++)
+        alike = a->parts[i].r == b->parts[i].r && a->parts[i].first == b->parts[i].first &&
+                a->parts[i].body == b->parts[i].body && !b->parts[i].full;
+    for (int32_t i = 0; alike && i < a->joint_count; i++)
+        alike = a->joints[i].kind == b->joints[i].kind && a->joints[i].row == b->joints[i].row;
+    return alike;
+}
+
+static bough_status check_shape(bough_context *ctx, const bough_multibody *model, int32_t number,
+                                const bough_multibody_parameter *p) {
+    if (!p->less || !p->more || p->change == 0 || !isfinite(p->change))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "parameter %d is a shape: it needs two models and the change between them", number);
+    if (!are_alike(model, p->less) || !are_alike(model, p->more))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "parameter %d is a shape, but its models have other bodies, parts or joints than the model",
+                       number);
+    return BOUGH_OK;
+}
+
+static bough_status check_parameter(bough_context *ctx, const bough_multibody *model, int32_t number,
                                     const bough_multibody_parameter *p) {
+    const bough_multibody_def *d = &model->def;
     int32_t count = 0;
     switch (p->kind) {
     case BOUGH_MULTIBODY_YOUNG:
@@ -36,6 +62,8 @@ static bough_status check_parameter(bough_context *ctx, const bough_multibody_de
     case BOUGH_MULTIBODY_MOTOR_DAMPING:
         count = d->motor_count;
         break;
+    case BOUGH_MULTIBODY_SHAPE:
+        return check_shape(ctx, model, number, p);
     case BOUGH_MULTIBODY_PARAMETER_KIND_COUNT:
         break;
     }
@@ -92,7 +120,7 @@ static bough_status check_def(bough_context *ctx, const bough_multibody *model, 
     if (!(def->megabytes > 0) || !(def->tolerance > 0))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "megabytes and tolerance must be positive");
     for (int32_t p = 0; p < def->parameter_count; p++)
-        BO_TRY(check_parameter(ctx, &model->def, p, &def->parameters[p]));
+        BO_TRY(check_parameter(ctx, model, p, &def->parameters[p]));
     return BOUGH_OK;
 }
 
@@ -191,8 +219,12 @@ static bough_status make(bough_context *ctx, const bough_multibody_state *start,
     bo_mb(x->state)->exact = def->tolerance / USUAL_TOLERANCE;
     BO_TRY(reserve(ctx, x));
     if (!(x->parameters = BO_NEW_ARRAY(ctx, bough_multibody_parameter, def->parameter_count)) ||
+        !(x->shapes = BO_NEW_ZEROS(ctx, bo_adjoint_shape, def->parameter_count)) ||
         !(x->limits = BO_NEW_ARRAY(ctx, bough_motor_limits, x->motor_count)))
         return BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < def->parameter_count; p++)
+        if (def->parameters[p].kind == BOUGH_MULTIBODY_SHAPE)
+            BO_TRY(bo_adjoint_shape_make(ctx, x, &def->parameters[p], &x->shapes[p]));
     for (int32_t m = 0; m < x->motor_count; m++)
         x->limits[m] = def->limits ? def->limits[m] : bough_default_motor_limits();
     if (def->parameter_count > 0)
@@ -228,6 +260,8 @@ bough_status bough_adjoint_create(bough_context *ctx, const bough_multibody *mod
 void bough_adjoint_destroy(bough_context *ctx, bough_adjoint *x) {
     if (!x)
         return;
+    for (int32_t p = 0; x->shapes && p < x->def.parameter_count; p++)
+        bo_adjoint_shape_free(ctx, x->def.tracked_count, &x->shapes[p]);
     for (int32_t i = 0; x->tracked && i < x->def.tracked_count; i++)
         bo_tracked_free(ctx, &x->tracked[i]);
     for (int32_t i = 0; i < x->lane_count; i++) {
@@ -239,6 +273,7 @@ void bough_adjoint_destroy(bough_context *ctx, bough_adjoint *x) {
     bo_free(ctx, x->tracked);
     bo_free(ctx, x->paths);
     bo_free(ctx, x->parameters);
+    bo_free(ctx, x->shapes);
     bo_free(ctx, x->limits);
     bo_free(ctx, x->lanes);
     bo_free(ctx, x->memory);

@@ -10,18 +10,22 @@
 
 /* A frame that is to be somewhere, where it is. */
 typedef struct bo_tracked {
-    bough_tracked_frame def; /* arrays are copies */
+    bough_tracked_frame def; /* arrays are copies, or (borrows) those of another */
+    bool borrows;
     bo_mb_frame frame;
     bo_mb_face face; /* part -1: none */
     bo_mb_turn turn;
     bo_mb_place place;
     bo_vec3 *arms; /* r each: arrays of turn and place */
-    double *path;  /* 3 x (step_count + 1) */
+    double *path;  /* 3 x (step_count + 1); NULL: not kept */
 } bo_tracked;
 
 /* bo_tracked_free() is owed also when it fails. */
 bough_status bo_tracked_make(bough_context *ctx, const bough_multibody *model, const bough_tracked_frame *def,
                              int32_t number, int32_t step_count, bo_tracked *tracked);
+/* The same frame on a model that is alike. The original must outlive it, and keeps the path. */
+bough_status bo_tracked_make_alike(bough_context *ctx, const bough_multibody *model, const bo_tracked *original,
+                                   bo_tracked *tracked);
 void bo_tracked_free(bough_context *ctx, bo_tracked *tracked);
 /* The share of the frame at a step, whose path is kept; by_xi (nv, may be NULL): `factor` times its derivatives by
  * displacements are added. v: velocities, any. False: its interface is crushed. */
@@ -60,6 +64,12 @@ typedef struct bo_adjoint_lane {
     bool good;
 } bo_adjoint_lane;
 
+/* Both models that a shape lies between, with the frames that are tracked. */
+typedef struct bo_adjoint_shape {
+    bo_mb_linear linear[2];
+    bo_tracked *tracked[2]; /* tracked_count each */
+} bo_adjoint_shape;
+
 struct bough_adjoint {
     const bough_multibody *model;
     bough_adjoint_def def; /* arrays are copies */
@@ -74,6 +84,7 @@ struct bough_adjoint {
     bo_tracked *tracked;
     const double **paths;
     bough_multibody_parameter *parameters;
+    bo_adjoint_shape *shapes; /* of each parameter; empty but for shapes */
     double *by_parameters;
     bo_kept kept;
     bo_adjoint_lane *lanes;
@@ -113,6 +124,10 @@ double bo_adjoint_weight(const bough_adjoint *x, int32_t step);
 /* Chooses how many steps are kept at a time, and reserves that. */
 bough_status bo_kept_make(bough_context *ctx, const bough_adjoint *x, bo_kept *kept);
 void bo_kept_free(bough_context *ctx, bo_kept *kept);
+/* bo_adjoint_shape_free() is owed also when it fails. */
+bough_status bo_adjoint_shape_make(bough_context *ctx, const bough_adjoint *x, const bough_multibody_parameter *p,
+                                   bo_adjoint_shape *shape);
+void bo_adjoint_shape_free(bough_context *ctx, int32_t tracked_count, bo_adjoint_shape *shape);
 /* Simulates, and sums up the shares of frames and term. keep: for bo_adjoint_backwards(). */
 bough_status bo_adjoint_forwards(bough_context *ctx, bough_adjoint *x, bool keep);
 /* Finds by_place, by_rate, by_parameters, and by_u, by_v of the start. */

@@ -216,6 +216,62 @@ bough_status bo_adjoint_reach(bough_context *ctx, bough_adjoint *x, int32_t segm
     return take_segment(ctx, x, segment);
 }
 
+/* ---- shapes ---- */
+
+bough_status bo_adjoint_shape_make(bough_context *ctx, const bough_adjoint *x, const bough_multibody_parameter *p,
+                                   bo_adjoint_shape *shape) {
+    const bough_multibody *const models[2] = {p->less, p->more};
+    for (int side = 0; side < 2; side++) {
+        BO_TRY(bo_mb_linear_make(ctx, models[side], &shape->linear[side]));
+        if (!(shape->tracked[side] = BO_NEW_ZEROS(ctx, bo_tracked, x->def.tracked_count)))
+            return BOUGH_ERROR_MEMORY;
+        for (int32_t i = 0; i < x->def.tracked_count; i++)
+            shape->tracked[side][i].face.part = -1;
+        for (int32_t i = 0; i < x->def.tracked_count; i++)
+            BO_TRY(bo_tracked_make_alike(ctx, models[side], &x->tracked[i], &shape->tracked[side][i]));
+    }
+    return BOUGH_OK;
+}
+
+void bo_adjoint_shape_free(bough_context *ctx, int32_t tracked_count, bo_adjoint_shape *shape) {
+    for (int side = 0; side < 2; side++) {
+        for (int32_t i = 0; shape->tracked[side] && i < tracked_count; i++)
+            bo_tracked_free(ctx, &shape->tracked[side][i]);
+        bo_free(ctx, shape->tracked[side]);
+        if (shape->linear[side].model)
+            bo_mb_linear_free(ctx, &shape->linear[side]);
+    }
+}
+
+/* mu . dF by a parameter, at the moment at which a step, or an equilibrium, was linearised. */
+static double by_parameter(bough_adjoint *x, int32_t p, bo_mb_linear *linear, bool equilibrium) {
+    const bough_multibody_parameter *parameter = &x->parameters[p];
+    if (parameter->kind != BOUGH_MULTIBODY_SHAPE)
+        return bo_mb_linear_by_parameter(linear, parameter, x->mu);
+    double along[2];
+    for (int side = 0; side < 2; side++)
+        along[side] = bo_mb_residual_along(&x->shapes[p].linear[side], &linear->at, equilibrium, x->mu);
+    return (along[1] - along[0]) / parameter->change;
+}
+
+/* Frames on interfaces are elsewhere on a part of another shape, with the same coordinates: adds what that says. */
+static bough_status look_at_shapes(bough_context *ctx, bough_adjoint *x, int32_t step, const double *u,
+                                   const double *v) {
+    for (int32_t p = 0; p < x->def.parameter_count; p++)
+        for (int32_t i = 0; x->parameters[p].kind == BOUGH_MULTIBODY_SHAPE && i < x->def.tracked_count; i++) {
+            double values[2];
+            if (x->tracked[i].face.part < 0)
+                continue;
+            for (int side = 0; side < 2; side++)
+                if (!bo_tracked_at(x->shapes[p].linear[side].model, &x->shapes[p].tracked[side][i], step, u, v, 0,
+                                   &values[side], NULL))
+                    return bo_fail(ctx, BOUGH_NOT_FINITE, "the interface of tracked frame %d is crushed at t = %g", i,
+                                   x->start_time + step * x->def.dt);
+            x->by_parameters[p] += bo_adjoint_weight(x, step) * (values[1] - values[0]) / x->parameters[p].change;
+        }
+    return BOUGH_OK;
+}
+
 /* ---- backwards ---- */
 
 typedef struct {
@@ -304,7 +360,8 @@ static bough_status pull_step(bough_context *ctx, bough_adjoint *x, int32_t step
     }
     const double of_start = !x->def.continuous || step > 2 ? 1 : step == 2 ? 0.5 : 2; /* dt/2 of 2 f_1 - f_2 */
     for (int32_t p = 0; p < x->def.parameter_count; p++)
-        x->by_parameters[p] -= of_start * share * bo_mb_linear_by_parameter(&lane->linear, &x->parameters[p], x->mu);
+        x->by_parameters[p] -= of_start * share * by_parameter(x, p, &lane->linear, false);
+    BO_TRY(look_at_shapes(ctx, x, step, r.u, r.v));
     hand_on(x, step, r.shrink);
     return BOUGH_OK;
 }
@@ -329,7 +386,7 @@ static bough_status pull_equilibrium(bough_context *ctx, bough_adjoint *x) {
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "the start is no equilibrium that follows the constants of the model");
     for (int32_t p = 0; p < x->def.parameter_count; p++)
-        x->by_parameters[p] -= bo_mb_linear_by_parameter(&lane->linear, &x->parameters[p], x->mu);
+        x->by_parameters[p] -= by_parameter(x, p, &lane->linear, true);
     return BOUGH_OK;
 }
 
@@ -340,6 +397,7 @@ static bough_status pull_start(bough_context *ctx, bough_adjoint *x) {
     BO_TRY(look_at_state(ctx, x, 0, x->start_u, x->start_v, x->start_lambda, true, &ignored));
     bo_mb_add_displacements(model, x->start_u, x->by_xi, x->by_u);
     bo_mb_to_displacements(model, x->start_u, x->by_u, x->by_start);
+    BO_TRY(look_at_shapes(ctx, x, 0, x->start_u, x->start_v));
     return x->def.start_settles && x->def.parameter_count > 0 ? pull_equilibrium(ctx, x) : BOUGH_OK;
 }
 

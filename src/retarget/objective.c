@@ -13,6 +13,18 @@ static bough_status copy_array(bough_context *ctx, const double *from, int64_t c
     return BOUGH_OK;
 }
 
+/* The frame on a model. */
+static bough_status put_on_model(bough_context *ctx, const bough_multibody *model, bo_tracked *t) {
+    BO_TRY(bo_mb_frame_make(ctx, model, &t->def.frame, &t->frame, &t->face));
+    if (t->face.part < 0)
+        return BOUGH_OK;
+    const int32_t r = model->parts[t->face.part].r;
+    if (!(t->arms = BO_NEW_ARRAY(ctx, bo_vec3, 4 * r)))
+        return BOUGH_ERROR_MEMORY;
+    t->turn.Jw = t->arms, t->turn.Jo = t->arms + r, t->place.L = t->arms + 2 * r, t->place.Jo = t->arms + 3 * r;
+    return BOUGH_OK;
+}
+
 bough_status bo_tracked_make(bough_context *ctx, const bough_multibody *model, const bough_tracked_frame *def,
                              int32_t number, int32_t step_count, bo_tracked *t) {
     const int64_t count = step_count + 1;
@@ -33,20 +45,21 @@ bough_status bo_tracked_make(bough_context *ctx, const bough_multibody *model, c
     BO_TRY(copy_array(ctx, def->rotations, 9 * count, &t->def.rotations));
     if (!(t->path = BO_NEW_ZEROS(ctx, double, 3 * count)))
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(bo_mb_frame_make(ctx, model, &def->frame, &t->frame, &t->face));
-    if (t->face.part < 0)
-        return BOUGH_OK;
-    const int32_t r = model->parts[t->face.part].r;
-    if (!(t->arms = BO_NEW_ARRAY(ctx, bo_vec3, 4 * r)))
-        return BOUGH_ERROR_MEMORY;
-    t->turn.Jw = t->arms, t->turn.Jo = t->arms + r, t->place.L = t->arms + 2 * r, t->place.Jo = t->arms + 3 * r;
-    return BOUGH_OK;
+    return put_on_model(ctx, model, t);
+}
+
+bough_status bo_tracked_make_alike(bough_context *ctx, const bough_multibody *model, const bo_tracked *original,
+                                   bo_tracked *t) {
+    *t = (bo_tracked){.def = original->def, .borrows = true, .face = {.part = -1}};
+    return put_on_model(ctx, model, t);
 }
 
 void bo_tracked_free(bough_context *ctx, bo_tracked *t) {
-    bo_free(ctx, (void *)(uintptr_t)t->def.weights);
-    bo_free(ctx, (void *)(uintptr_t)t->def.positions);
-    bo_free(ctx, (void *)(uintptr_t)t->def.rotations);
+    if (!t->borrows) {
+        bo_free(ctx, (void *)(uintptr_t)t->def.weights);
+        bo_free(ctx, (void *)(uintptr_t)t->def.positions);
+        bo_free(ctx, (void *)(uintptr_t)t->def.rotations);
+    }
     bo_free(ctx, t->path);
     bo_free(ctx, t->arms);
     bo_mb_face_free(ctx, &t->face);
@@ -94,7 +107,8 @@ bool bo_tracked_at(const bough_multibody *model, bo_tracked *t, int32_t step, co
                    double factor, double *value, double *by_xi) {
     if (!put_frame(model, t, u, v))
         return false;
-    bo_store3(t->path + 3 * (int64_t)step, t->place.x);
+    if (t->path)
+        bo_store3(t->path + 3 * (int64_t)step, t->place.x);
     const double weight = t->def.weights ? t->def.weights[step] : 1;
     double W[6] = {0};
     *value = 0;

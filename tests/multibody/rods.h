@@ -14,6 +14,9 @@ typedef struct {
     bough_material_model model;
     double wide;      /* factor on its width along y, as a flat rod; 0: it is round */
     int32_t bendings; /* the basis is of as many bent shapes of the whole body; 0: of modes and their derivatives */
+    /* A rod whose coordinates it takes over, and of which it is cooked; NULL: it has its own. */
+    const bough_component *pattern;
+    double pattern_length, pattern_thickness;
 } rod_def;
 
 static inline rod_def default_rod(void) {
@@ -58,14 +61,13 @@ static inline double *bend_rod(bough_context *ctx, const rod_def *rod, const bou
 }
 
 /* One tet10 cell across: a square of the same second moment of area, whose density is scaled to the mass. It lies along
- * x, hangs by its start (interface 0) and carries at its end (interface 1). */
-static inline bough_component *cook_rod(bough_context *ctx, const rod_def *rod) {
+ * x. */
+static inline bough_body *make_rod_body(bough_context *ctx, const rod_def *rod) {
     const double side = pow(12 * rod_moment(rod), 0.25), width = rod->wide > 0 ? rod->wide * side : side;
     bough_box_def box = bough_default_box_def();
     bough_body_def body_def = bough_default_body_def();
     bough_mesh *mesh;
     bough_body *body;
-    bough_component *component;
     box.type = BOUGH_TET10;
     box.size[0] = rod->length, box.size[1] = width, box.size[2] = side;
     box.cells[0] = rod->cells, box.cells[1] = box.cells[2] = 1;
@@ -74,6 +76,14 @@ static inline bough_component *cook_rod(bough_context *ctx, const rod_def *rod) 
     body_def.material.density = rod->density * rod_area(rod) / (width * side);
     check_ok(ctx, bough_mesh_generate_box(ctx, &box, &mesh));
     check_ok(ctx, bough_body_create(ctx, mesh, &body_def, &body));
+    bough_mesh_destroy(ctx, mesh);
+    return body;
+}
+
+/* Hangs by its start (interface 0) and carries at its end (interface 1). */
+static inline bough_component *cook_rod(bough_context *ctx, const rod_def *rod) {
+    bough_component *component;
+    bough_body *body = make_rod_body(ctx, rod);
     bar_ends ends = find_ends(ctx, body);
     bough_interface_def *tip = &ends.interfaces[1];
     tip->has_load = rod->tip_mass > 0, tip->load.mass = rod->tip_mass;
@@ -87,10 +97,17 @@ static inline bough_component *cook_rod(bough_context *ctx, const rod_def *rod) 
     double *shapes = rod->bendings > 0 ? bend_rod(ctx, rod, body, &ends) : NULL;
     if (shapes)
         def.basis = BOUGH_BASIS_SNAPSHOTS, def.snapshot_count = rod->bendings, def.snapshots = shapes;
-    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &component));
+    if (rod->pattern) {
+        rod_def of_pattern = *rod;
+        of_pattern.length = rod->pattern_length, of_pattern.thickness = rod->pattern_thickness;
+        bough_body *other = make_rod_body(ctx, &of_pattern);
+        check_ok(ctx, bough_cook_alike(ctx, body, NULL, &def, other, rod->pattern, &component));
+        bough_body_destroy(ctx, other);
+    } else {
+        check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &component));
+    }
     free(shapes);
     free_ends(ctx, &ends);
-    bough_mesh_destroy(ctx, mesh);
     bough_body_destroy(ctx, body);
     return component;
 }

@@ -98,7 +98,8 @@ static void the_continuous_adjoint_is_off_by_the_square_of_steps(void **unused) 
                 problem p;
                 fills[i](&p);
                 finish_problem(&p);
-                p.parameters[0] = (bough_multibody_parameter){BOUGH_MULTIBODY_MASS, 1, 0}, p.def.parameter_count = 1;
+                p.parameters[0] = (bough_multibody_parameter){.kind = BOUGH_MULTIBODY_MASS, .index = 1},
+                p.def.parameter_count = 1;
                 p.def.tracked_count = 0, p.def.input_weight = p.def.acceleration_weight = 0, p.def.input = NULL;
                 p.def.term = energy_and_place;
                 p.def.dt = DT / factor, p.def.step_count = factor * STEPS, p.def.continuous = k == 1;
@@ -156,6 +157,7 @@ static void change(build *b, const bough_multibody_parameter *p, double by) {
     case BOUGH_MULTIBODY_MOTOR_DAMPING:
         b->motors[p->index].damping += by;
         break;
+    case BOUGH_MULTIBODY_SHAPE: /* test_shapes.c */
     case BOUGH_MULTIBODY_PARAMETER_KIND_COUNT:
         break;
     }
@@ -200,20 +202,23 @@ static void check_constants(void (*fill)(problem *p), bool settles, int count,
 
 static void derivatives_by_constants_are_those_of_differences(void **unused) {
     (void)unused;
-    const bough_multibody_parameter of_rod[] = {{BOUGH_MULTIBODY_YOUNG, 0, 0},
-                                                {BOUGH_MULTIBODY_DAMPING_MASS, 0, 0},
-                                                {BOUGH_MULTIBODY_DAMPING_STIFFNESS, 0, 0},
-                                                {BOUGH_MULTIBODY_MASS, 1, 0}};
+    const bough_multibody_parameter of_rod[] = {{.kind = BOUGH_MULTIBODY_YOUNG, .index = 0},
+                                                {.kind = BOUGH_MULTIBODY_DAMPING_MASS, .index = 0},
+                                                {.kind = BOUGH_MULTIBODY_DAMPING_STIFFNESS, .index = 0},
+                                                {.kind = BOUGH_MULTIBODY_MASS, .index = 1}};
     check_constants(one_rod, false, 4, of_rod, (const double[]){1e-3, 1e-2, 2.5e-6, 1e-5});
-    const bough_multibody_parameter of_springs[] = {
-        {BOUGH_MULTIBODY_JOINT_STIFFNESS, 1, 0}, {BOUGH_MULTIBODY_JOINT_DAMPING, 1, 0},
-        {BOUGH_MULTIBODY_JOINT_STIFFNESS, 2, 0}, {BOUGH_MULTIBODY_JOINT_DAMPING, 2, 0},
-        {BOUGH_MULTIBODY_JOINT_STIFFNESS, 3, 1}, {BOUGH_MULTIBODY_JOINT_STIFFNESS, 3, 3},
-        {BOUGH_MULTIBODY_JOINT_DAMPING, 3, 2},   {BOUGH_MULTIBODY_MASS, 2, 0}};
+    const bough_multibody_parameter of_springs[] = {{.kind = BOUGH_MULTIBODY_JOINT_STIFFNESS, .index = 1},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_DAMPING, .index = 1},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_STIFFNESS, .index = 2},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_DAMPING, .index = 2},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_STIFFNESS, .index = 3, .freedom = 1},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_STIFFNESS, .index = 3, .freedom = 3},
+                                                    {.kind = BOUGH_MULTIBODY_JOINT_DAMPING, .index = 3, .freedom = 2},
+                                                    {.kind = BOUGH_MULTIBODY_MASS, .index = 2}};
     check_constants(sprung, false, 8, of_springs, (const double[]){1e-4, 1e-5, 1e-4, 1e-5, 1e-2, 1e-3, 1e-3, 1e-4});
-    const bough_multibody_parameter of_motors[] = {{BOUGH_MULTIBODY_MOTOR_STIFFNESS, 0, 0},
-                                                   {BOUGH_MULTIBODY_MOTOR_DAMPING, 0, 0},
-                                                   {BOUGH_MULTIBODY_MOTOR_STIFFNESS, 1, 0}};
+    const bough_multibody_parameter of_motors[] = {{.kind = BOUGH_MULTIBODY_MOTOR_STIFFNESS, .index = 0},
+                                                   {.kind = BOUGH_MULTIBODY_MOTOR_DAMPING, .index = 0},
+                                                   {.kind = BOUGH_MULTIBODY_MOTOR_STIFFNESS, .index = 1}};
     check_constants(soft_motors, false, 3, of_motors, (const double[]){1e-2, 1e-3, 1e-1});
     /* a rod that hangs in equilibrium hangs lower where it is softer */
     check_constants(one_rod, true, 4, of_rod, (const double[]){1e-3, 1e-2, 2.5e-6, 1e-5});
@@ -309,7 +314,8 @@ static void few_megabytes_and_many_threads_change_no_bit(void **unused) {
             p.b->ctx = test_context(3);
         }
         finish_problem(&p);
-        p.parameters[0] = (bough_multibody_parameter){BOUGH_MULTIBODY_MASS, 3, 0}, p.def.parameter_count = 1;
+        p.parameters[0] = (bough_multibody_parameter){.kind = BOUGH_MULTIBODY_MASS, .index = 3},
+        p.def.parameter_count = 1;
         p.def.tracked_count = 0, p.def.input_weight = 0, p.def.input = NULL, p.def.term = energy_and_force;
         p.def.dt = STEPS * DT / MANY_STEPS, p.def.step_count = MANY_STEPS;
         p.def.tolerance = 1e-10, p.def.megabytes = k == 1 ? 0.3 : 256;
@@ -335,9 +341,9 @@ static void what_does_not_fit_is_refused(void **unused) {
     bough_adjoint *none;
     const bough_adjoint_def good = p.def;
     const bough_tracked_frame frame = p.frames[0];
-    const bough_multibody_parameter wrong[] = {{BOUGH_MULTIBODY_YOUNG, 1, 0},
-                                               {BOUGH_MULTIBODY_MOTOR_STIFFNESS, 0, 0},
-                                               {BOUGH_MULTIBODY_JOINT_STIFFNESS, 0, 1}};
+    const bough_multibody_parameter wrong[] = {{.kind = BOUGH_MULTIBODY_YOUNG, .index = 1},
+                                               {.kind = BOUGH_MULTIBODY_MOTOR_STIFFNESS, .index = 0},
+                                               {.kind = BOUGH_MULTIBODY_JOINT_STIFFNESS, .index = 0, .freedom = 1}};
     const char *const why[] = {"there are 1", "does not give way", "no spring there"};
 #define refuses(sentence)                                                                                              \
     check_fails(ctx, bough_adjoint_create(ctx, p.b->model, p.b->state, p.curves, &p.def, &none), BOUGH_ERROR_ARGUMENT, \
