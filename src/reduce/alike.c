@@ -1,7 +1,8 @@
 /* Components of bodies that differ a little, with coordinates that mean the same. */
 #include "base/context.h"
-#include "bough/reduce.h"
 #include "linalg/sparse.h"
+
+#include <bough/reduce.h>
 
 static bough_status check_pattern(bough_context *ctx, const bough_body *body, const bough_body *pattern_body,
                                   const bough_component *pattern) {
