@@ -9,6 +9,7 @@ typedef struct bench_subject {
     double seconds;          /* of the animation */
     double required;         /* s: that a search may take on two cores */
     bool twin;               /* what was found is played in full order, too */
+    double smooth;           /* s: steps of 2 ms follow the animation as it is so far, whose derivatives are measured */
 } bench_subject;
 
 /* Retargets the scene and replays what was found. rows NULL: prints. */

@@ -200,6 +200,53 @@ static bool bounce(bo_contact_problem *p) {
     return any;
 }
 
+/* ---- restitution that adds no energy ---- */
+
+static void keep_plain(bo_contact_problem *p) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = constraint_at(p, i);
+        memcpy(c->plain, c->impulse, sizeof c->plain);
+        find_rates(p, c, false, c->plain_rates);
+        c->plain_speed = c->speed;
+    }
+}
+
+/* Newton's law of impact, point by point, may add energy where there are friction and several points. A step takes the
+ * rates from y0 by forces to y0 + f, and by impulses to y0 + f + A^-1 G lambda, with which it ends; on the way forces do
+ * the work f . A y. So its energy changes by that of z = y0 + A^-1 G lambda against y0 (and a constant, the square of
+ * f), which is lambda . (v0 + v - (vf - v0)) / 2 with the rates at the points: v0 at the start, vf without impulses, v
+ * at the end. Along the way lambda_0 + s (lambda_1 - lambda_0) from impulses without restitution to those with it, that
+ * is a quadratic function of s with a positive bend, and all of the way obeys friction and contact: it is followed as
+ * far as energy is not added, or no more than without restitution. */
+static void spare_energy(bo_contact_problem *p) {
+    double start = 0, end = 0, bend = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const bo_constraint *c = constraint_at(p, i);
+        double v[3];
+        find_rates(p, c, false, v);
+        for (int r = 0; r < 3; r++) {
+            start += 0.5 * c->plain[r] * (c->lever[r] + c->plain_rates[r]);
+            end += 0.5 * c->impulse[r] * (c->lever[r] + v[r]);
+            bend += 0.5 * (c->impulse[r] - c->plain[r]) * (v[r] - c->plain_rates[r]);
+        }
+    }
+    const double most = fmax(start, 0), slope = end - start - bend;
+    if (!(end > most) || !(bend > 0))
+        return;
+    const double root = slope * slope + 4 * bend * (most - start);
+    const double s = fmin(fmax((-slope + sqrt(fmax(root, 0))) / (2 * bend), 0), 1);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = constraint_at(p, i);
+        double back[3];
+        for (int r = 0; r < 3; r++) {
+            back[r] = (1 - s) * (c->plain[r] - c->impulse[r]);
+            c->impulse[r] += back[r];
+        }
+        c->speed = c->plain_speed + s * (c->speed - c->plain_speed);
+        apply(p, c, back);
+    }
+}
+
 static void sum_impulses(bo_contact_problem *p) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const bo_constraint *c = constraint_at(p, i);
@@ -222,11 +269,13 @@ void bo_contact_solve(bo_contact_problem *p) {
         memset(p->groups[g].impulse, 0, (size_t)p->groups[g].size * sizeof(double));
     for (int32_t i = 0; i < p->constraint_count; i++) {
         bo_constraint *c = constraint_at(p, i);
-        double v[3];
+        double v[3], start[3];
         prepare(p, c);
-        find_rates(p, c, true, v);
-        c->approach = -v[0];
+        find_rates(p, c, true, start);
+        c->approach = -start[0];
         find_rates(p, c, false, v);
+        for (int r = 0; r < 3; r++)
+            c->lever[r] = 2 * start[r] - v[r];
         scale = fmax(scale, fmax(fabs(v[0] - c->speed), fmax(fabs(v[1]), fabs(v[2]))));
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -237,8 +286,11 @@ void bo_contact_solve(bo_contact_problem *p) {
         apply(p, c, c->impulse);
     }
     sweep(p, p->tolerance * scale);
-    if (bounce(p))
+    keep_plain(p);
+    if (bounce(p)) {
         sweep(p, p->tolerance * scale);
+        spare_energy(p);
+    }
     for (int32_t i = 0; i < p->constraint_count; i++)
         p->residual = fmax(p->residual, residual_of(p, constraint_at(p, i)));
     sum_impulses(p);

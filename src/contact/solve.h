@@ -26,6 +26,8 @@ typedef struct bo_constraint {
     double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */
     double approach;
     double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
+    double plain[3], plain_rates[3], plain_speed; /* without restitution: impulse, rates at the point, speed */
+    double lever[3]; /* twice the rates at the start of the step, less those at its end without contact */
 } bo_constraint;
 
 typedef struct bo_contact_problem {

@@ -2,10 +2,14 @@
 
 #include "fem/body.h"
 #include "fem/system.h"
+#include "fem/touch.h"
 #include "time/integrator.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { PASSES = 3 };       /* of a step with friction */
+#define SAME_FRICTION 1e-3 /* of the largest force of friction: changes that ask for no further pass */
 
 typedef struct {
     bough_context *ctx;
@@ -14,6 +18,8 @@ typedef struct {
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
+    bo_touch *touch;                            /* NULL: it touches nothing */
+    double *before;                             /* the state before a step, for friction that is measured twice */
     const bo_hands *hands;                      /* NULL: none */
     bo_point_force pushes[BOUGH_RUN_HANDS + 1]; /* of the last step */
     int32_t push_count;
@@ -89,6 +95,54 @@ static void count_work(full_engine *e, double t, double h) {
     const bough_status status = bo_body_system_end_work(&e->system, t, h, e->motion.q, e->motion.v, &work, &doubt);
     e->account[0] += status == BOUGH_OK ? work : NAN;
     e->account[1] = fmax(e->account[1], doubt);
+    if (!e->touch)
+        return;
+    bo_touch_work(e->touch, e->motion.q, &work, &doubt);
+    e->account[0] += work;
+    e->account[1] = fmax(e->account[1], doubt);
+}
+
+/* The motion and what the method keeps of it. */
+static void copy_motion(full_engine *e, bool back) {
+    const size_t n = (size_t)e->system.size;
+    double *const parts[3] = {e->motion.q, e->motion.v, e->motion.a}, *at = e->before;
+    for (int i = 0; i < 3; i++, at += n)
+        memcpy(back ? parts[i] : at, back ? at : parts[i], n * sizeof *at);
+    if (back)
+        bo_integrator_restore(e->integrator, at);
+    else
+        bo_integrator_save(e->integrator, at);
+}
+
+/* Friction is measured by the forces at the start of the step, and once more by those at its end where they differ. */
+static bough_status step_with_contact(full_engine *e, double t, double h, int64_t *iterations) {
+    BO_TRY(bo_touch_begin(e->touch, t, h, e->motion.q, e->motion.v));
+    copy_motion(e, false);
+    for (int pass = 0;; pass++) {
+        double change;
+        bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
+        *iterations += e->integrator->iterations;
+        if (status == BOUGH_OK)
+            status = bo_touch_check_ways(e->touch, e->motion.q);
+        if (status != BOUGH_OK) {
+            copy_motion(e, true);
+            e->motion.t = t;
+            return status;
+        }
+        if (pass == PASSES - 1)
+            return BOUGH_OK;
+        BO_TRY(bo_touch_begin_again(e->touch, e->motion.q, &change));
+        if (change < SAME_FRICTION)
+            return BOUGH_OK;
+        copy_motion(e, true);
+        e->motion.t = t;
+    }
+}
+
+static bough_status step_alone(full_engine *e, double h, int64_t *iterations) {
+    const bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
+    *iterations += e->integrator->iterations;
+    return status;
 }
 
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
@@ -96,10 +150,7 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     e->motion.t = t; /* counted by the run, so that it does not drift */
     BO_TRY(push(e));
     BO_TRY(bo_body_system_begin_work(&e->system, t, e->motion.q, e->motion.v));
-    bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
-    *iterations += e->integrator->iterations;
-    if (status != BOUGH_OK)
-        return status;
+    BO_TRY(e->touch ? step_with_contact(e, t, h, iterations) : step_alone(e, h, iterations));
     bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
     count_work(e, t + h, h);
     return BOUGH_OK;
@@ -144,6 +195,8 @@ static bough_status measure(void *data, double t, double *values) {
     full_engine *e = data;
     bo_body_measures m;
     BO_TRY(bo_body_system_measure(&e->system, e->motion.q, e->motion.v, &m));
+    if (e->touch)
+        m.external += bo_touch_energy(e->touch, t, e->motion.q);
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = m.elastic;
     values[BOUGH_COLUMN_KINETIC] = m.kinetic;
@@ -233,7 +286,7 @@ static void feel(void *data, int32_t thing, double *mass, double *frequency) {
 
 static int64_t state_size(const void *data) {
     const full_engine *e = data;
-    return 2 + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return 2 + (e->touch != NULL) + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
 }
 
 static void save(const void *data, double *state) {
@@ -242,6 +295,8 @@ static void save(const void *data, double *state) {
     const double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     memcpy(state, e->account, sizeof e->account);
     state += 2;
+    if (e->touch)
+        *state++ = bo_touch_kappa(e->touch);
     for (int i = 0; i < 3; i++, state += n)
         memcpy(state, parts[i], n * sizeof *state);
     bo_integrator_save(e->integrator, state);
@@ -256,6 +311,8 @@ static bough_status restore(void *data, const double *state, int64_t size) {
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     memcpy(e->account, state, sizeof e->account);
     state += 2;
+    if (e->touch)
+        bo_touch_set_kappa(e->touch, *state++);
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
@@ -268,6 +325,8 @@ static void destroy(bough_context *ctx, void *data) {
     full_engine *e = data;
     bo_integrator_destroy(ctx, e->integrator);
     bo_body_system_destroy(ctx, &e->system);
+    bo_touch_free(ctx, e->touch);
+    bo_free(ctx, e->before);
     bo_free(ctx, e->motion.q);
     bo_free(ctx, e->motion.v);
     bo_free(ctx, e->motion.a);
@@ -286,6 +345,39 @@ static bough_status settle(full_engine *e, double *residual) {
     return BOUGH_OK;
 }
 
+static bough_status make_touch(full_engine *e, const bo_engine_settings *settings) {
+    if (settings->settle)
+        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "an equilibrium knows no obstacles; start without \"settle\", with damping, and let it come to "
+                       "rest");
+    const bough_load_case *load_case;
+    BO_TRY(bo_load_case_of(e->ctx, e->plan.body, e->plan.load_case, &load_case));
+    BO_TRY(bo_touch_make(e->ctx, e->plan.body, load_case, e->plan.touch, &e->touch));
+    bo_body_system_touch(&e->system, e->touch);
+    BO_TRY(bo_touch_begin(e->touch, 0, 1, e->motion.q, e->motion.v)); /* refuses what begins inside */
+    bo_touch_set_kappa(e->touch, 0);                                  /* steps have another length */
+    return BOUGH_OK;
+}
+
+/* Obstacles are no things. */
+static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
+    const full_engine *e = data;
+    bough_contact *found = BO_NEW_ARRAY(e->ctx, bough_contact, most);
+    if (!e->touch || !found) {
+        bo_free(e->ctx, found);
+        return 0;
+    }
+    const int32_t count = bo_touch_contacts(e->touch, e->motion.t, e->motion.q, most, found);
+    for (int32_t i = 0; i < count && i < most; i++) {
+        list[i] = (bough_run_contact){.things = {0, -1}, .gap = found[i].gap};
+        memcpy(list[i].position, found[i].position, sizeof list[i].position);
+        memcpy(list[i].normal, found[i].normal, sizeof list[i].normal);
+        memcpy(list[i].force, found[i].force, sizeof list[i].force);
+    }
+    bo_free(e->ctx, found);
+    return count;
+}
+
 static bough_status build(full_engine *e, const bo_engine_settings *settings, double *residual) {
     BO_TRY(bo_body_system_create(e->ctx, e->plan.body, e->plan.load_case, &e->system));
     bo_body_system_drive(&e->system, e->plan.drive);
@@ -297,7 +389,19 @@ static bough_status build(full_engine *e, const bo_engine_settings *settings, do
     if (settings->settle)
         BO_TRY(settle(e, residual));
     bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
-    return bo_integrator_create(e->ctx, &e->system, &settings->integrator, &e->integrator);
+    if (e->plan.touch)
+        BO_TRY(make_touch(e, settings));
+    bough_integrator_def def = settings->integrator;
+    if (e->touch) /* obstacles shorten the steps of Newton's method */
+        def.max_iterations = 10 * def.max_iterations;
+    BO_TRY(bo_integrator_create(e->ctx, &e->system, &def, &e->integrator));
+    if (e->touch && !e->integrator->method->ends_at_stage)
+        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "\"%s\" ends its steps where it has not looked for obstacles, so that a body could end in one; "
+                       "take \"backward-euler\", \"bdf2\", \"tr-bdf2\" or \"sdirk\"",
+                       e->integrator->method->info.name);
+    const int64_t size = 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return !e->touch || (e->before = BO_NEW_ARRAY(e->ctx, double, size)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 const bo_engine_kind bo_body_engine = {
@@ -305,7 +409,7 @@ const bo_engine_kind bo_body_engine = {
     .label = "full FEM",
     .title = "the full engine",
     .things = "the full engine has no parts",
-    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_STRESS,
+    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_STRESS | BOUGH_CAN_CONTACTS,
     .destroy = destroy,
     .step = step,
     .measure = measure,
@@ -320,6 +424,7 @@ const bo_engine_kind bo_body_engine = {
     .set_gravity = set_gravity,
     .stresses = stresses,
     .vertex_stresses = vertex_stresses,
+    .contacts = contacts,
 };
 
 bough_status bo_body_engine_create(bough_context *ctx, const bo_body_plan *plan, const bo_engine_settings *settings,

@@ -10,7 +10,8 @@ typedef struct bo_body_plan {
     const bough_body *body;
     const bough_load_case *load_case; /* what holds it and acts on it all the time */
     const bo_drive *drive;
-    const double *velocity; /* 3 vertex_count, m/s, at the start */
+    const double *velocity;           /* 3 vertex_count, m/s, at the start */
+    const struct bo_touch_def *touch; /* obstacles; NULL: it touches nothing */
     int32_t probe_count;
     const bo_probe *probes;
     /* The owner of all this, if it was made for this engine alone, which then releases it; else NULL. */

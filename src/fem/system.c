@@ -1,6 +1,7 @@
 #include "fem/system.h"
 
 #include "fem/body.h"
+#include "fem/touch.h"
 #include "linalg/factor.h"
 
 #include <math.h>
@@ -15,7 +16,10 @@ typedef struct {
     bough_sparse *M, *K, *A;
     bough_sparse *K_damping; /* NULL where damping does not follow the stiffness */
     bo_factor *factor;
+    bo_joined joined;      /* for what touches itself */
+    bool joined_holds;     /* the factor of the last matrix is there, not in `factor` */
     const bo_drive *drive; /* NULL: nothing changes with time */
+    bo_touch *touch;       /* NULL: it touches nothing */
     const bo_point_force *pushes;
     int32_t push_count;
     double *dead;                              /* loads that are always the same */
@@ -108,6 +112,8 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     bo_body_pressure_force(s->body, s->load_case->pressure_count, s->pressure, q, s->loads);
     for (int32_t i = 0; i < s->M->size; i++)
         f[i] += s->loads[i];
+    if (s->touch)
+        BO_TRY(bo_touch_force(s->touch, t, q, U, f));
     zero_held(s, f);
     return BOUGH_OK;
 }
@@ -119,6 +125,8 @@ static bough_status linearise(void *data, double t, const double *q, bool projec
     bo_drive_set_pressures(s->drive, t, s->pressure);
     if (s->load_case->pressure_count)
         bo_body_pressure_tangent(s->body, s->load_case->pressure_count, s->pressure, q, 1, s->K);
+    if (s->touch)
+        bo_touch_tangent(s->touch, t, q, project, s->K);
     return BOUGH_OK;
 }
 
@@ -152,12 +160,18 @@ static bough_status factor(void *data, double a, double b, double c) {
     if (s->K_damping)
         for (int32_t k = 0; k < entries; k++)
             s->A->values[k] += d * s->K_damping->values[k];
-    return bo_factor_numeric(s->ctx, s->factor, s->A);
+    const bo_joined_block *blocks;
+    const int32_t count = s->touch && c != 0 ? bo_touch_blocks(s->touch, &blocks) : 0;
+    s->joined_holds = count > 0;
+    if (count < 0)
+        return BOUGH_ERROR_MEMORY;
+    return count > 0 ? bo_joined_factor(s->ctx, &s->joined, s->A, count, blocks, c, s->load_case->fixed)
+                     : bo_factor_numeric(s->ctx, s->factor, s->A);
 }
 
 static bough_status solve(void *data, const double *b, double *x) {
     body_system *s = data;
-    BO_TRY(bo_factor_solve(s->ctx, s->factor, b, x, 1));
+    BO_TRY(bo_factor_solve(s->ctx, s->joined_holds ? s->joined.factor : s->factor, b, x, 1));
     zero_held(s, x);
     return BOUGH_OK;
 }
@@ -193,6 +207,7 @@ static void destroy(bough_context *ctx, body_system *s) {
     bough_sparse_destroy(ctx, s->A);
     bough_sparse_destroy(ctx, s->K_damping);
     bo_factor_destroy(ctx, s->factor);
+    bo_joined_free(ctx, &s->joined);
     bo_free(ctx, s->pressure);
     bo_free(ctx, s->dead);
     bo_free(ctx, s->loads);
@@ -237,6 +252,23 @@ bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, c
 void bo_body_system_drive(bo_system *system, const bo_drive *drive) {
     body_system *s = system->data;
     s->drive = drive;
+}
+
+static double step_bound(void *data, double t, const double *q, const double *dq) {
+    body_system *s = data;
+    return bo_touch_bound(s->touch, t, q, dq);
+}
+
+static void escape(void *data, double t, double *q) {
+    body_system *s = data;
+    bo_touch_escape(s->touch, t, q);
+}
+
+void bo_body_system_touch(bo_system *system, struct bo_touch *touch) {
+    body_system *s = system->data;
+    s->touch = touch;
+    system->step_bound = touch ? step_bound : NULL;
+    system->escape = touch ? escape : NULL;
 }
 
 void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces) {

@@ -19,6 +19,10 @@ bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, c
 void bo_body_system_drive(bo_system *system, const bo_drive *drive);
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v);
 
+/* From now on it touches (fem/touch.h), until the contact, which the caller keeps, is NULL. */
+struct bo_touch;
+void bo_body_system_touch(bo_system *system, struct bo_touch *touch);
+
 /* Further forces, which stay with the caller and act until others are given. Held vertices do not feel them. */
 typedef struct bo_point_force {
     int32_t vertex;

@@ -235,10 +235,10 @@ static bough_status solve_tangent(void *data, const double *b, const double *d, 
     return BOUGH_OK;
 }
 
-static double step_bound(void *data, const double *q, const double *dq) {
+static double step_bound(void *data, double t, const double *q, const double *dq) {
     const struct bo_full_work *w = bo_full_work_of(data);
     double limit = 1;
-    (void)q;
+    (void)t, (void)q;
     for (int32_t k = 0; k < w->n; k++)
         if (fabs(dq[k]) > LONGEST * w->unit[k])
             limit = fmin(limit, LONGEST * w->unit[k] / fabs(dq[k]));

@@ -27,11 +27,14 @@
 #define BO_FORCE_KEYS "select", "force"
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
-#define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
-#define BO_SCENE_KEYS                                                                                           \
-    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", \
-        "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
+#define BO_RUN_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes", "contact"
+#define BO_BODY_SCENE_KEYS BO_RUN_KEYS, "obstacles"
+#define BO_SCENE_KEYS                                                                                              \
+    BO_RUN_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", "events", \
+        "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
+#define BO_BODY_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "track"
+#define BO_BODY_CONTACT_KEYS "distance", "friction", "slip_speed", "stiffness", "itself"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend", "joint_tolerance"
 #define BO_ENGINE_KEYS \
@@ -142,7 +145,7 @@
 #define BO_TABLE_MOTOR_KEYS "name", "joint", "freedom", "stiffness", "damping", "limit"
 #define BO_JOINT_MOTOR_KEYS BO_TABLE_MOTOR_KEYS, "curve", "scale", "degrees", "between"
 #define BO_MOTOR_TABLE_KEYS "csv", "degrees", "between", "list"
-#define BO_RETARGET_KEYS                                                                                            \
+#define BO_RETARGET_KEYS                                                                                             \
     "duration", "dt", "point_rate", "degree", "track", "moving", "keep", "smooth", "limits", "limit_weight", "rate", \
         "search", "iterations", "tolerance", "window", "overlap"
 #define BO_TRACKED_KEYS "name", "body", "part", "interface", "position", "weight", "curve", "orientation"

@@ -5,6 +5,7 @@
 #include "fem/body.h"
 #include "fem/engine.h"
 #include "mesh/mesh.h"
+#include "scene/body_touch.h"
 #include "scene/cook_plan.h"
 #include "scene/entries.h"
 
@@ -206,6 +207,7 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(read_engine(bo_json_at(root, "engine"), scene));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
+    BO_TRY(bo_body_touch_read(root, &scene->hash, (bo_body_touch **)&scene->content));
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     BO_TRY(bo_json_list(probes, &scene->probe_count));
     scene->probes = BO_NEW_ZEROS(root->ctx, bo_probe, scene->probe_count);
@@ -233,10 +235,12 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
 
 static bough_status create_engine(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
                                   bo_engine *engine) {
+    const bo_body_touch *touch = scene->content;
     const bo_body_plan plan = {.body = scene->body,
                                .load_case = scene->load_case,
                                .drive = &scene->drive,
                                .velocity = scene->velocity,
+                               .touch = touch ? &touch->def : NULL,
                                .probe_count = scene->probe_count,
                                .probes = scene->probes};
     return bo_body_engine_create(ctx, &plan, settings, engine);
@@ -247,11 +251,16 @@ static bool is_anything(const bo_json *root) {
     return true;
 }
 
+static void destroy(bough_context *ctx, void *content) {
+    bo_body_touch_free(ctx, content);
+}
+
 static const bo_scene_engine engines[] = {{.kind = &bo_body_engine, .create = create_engine}};
 const bo_scene_kind bo_body_scene = {.name = "body",
                                      .things = "one body",
                                      .recognise = is_anything,
                                      .read = read_scene,
+                                     .destroy = destroy,
                                      .engine_count = 1,
                                      .engines = engines};
 

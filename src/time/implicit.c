@@ -45,6 +45,7 @@ const bo_method bo_method_backward_euler = {.info = {.name = "backward-euler",
                                             .step = backward_euler,
                                             .step_residual = backward_euler_residual,
                                             .residual_vectors = BO_RESIDUAL_STAGE_VECTORS,
+                                            .ends_at_stage = true,
                                             .vector_count = BO_STAGE_VECTORS};
 
 /* ---- trapezoidal rule, implicit midpoint ---- */
@@ -195,6 +196,7 @@ const bo_method bo_method_tr_bdf2 = {
     .step = tr_bdf2,
     .step_residual = tr_bdf2_residual,
     .residual_vectors = TWO_STAGES_VECTORS,
+    .ends_at_stage = true,
     .vector_count = BO_STAGE_VECTORS + 5,
     .uses_acceleration = true};
 
@@ -221,6 +223,7 @@ const bo_method bo_method_sdirk = {
     .step = sdirk,
     .step_residual = sdirk_residual,
     .residual_vectors = TWO_STAGES_VECTORS,
+    .ends_at_stage = true,
     .vector_count = BO_STAGE_VECTORS + 5,
     .uses_acceleration = true};
 
@@ -275,5 +278,6 @@ const bo_method bo_method_bdf2 = {
     .step = bdf2,
     .step_residual = bdf2_residual,
     .residual_vectors = TWO_STAGES_VECTORS + 3,
+    .ends_at_stage = true,
     .vector_count = BO_STAGE_VECTORS + 6,
     .uses_history = true};

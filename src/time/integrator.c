@@ -335,6 +335,7 @@ static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     }
     BO_TRY(bo_damp_ahead(I, motion->q, 0.5 * h, motion->v));
     I->next.t = motion->t + h;
+    I->q_start = motion->q;
     BO_TRY(I->method->step(I, h, motion, &I->next));
     return check_finite(I, h, motion->t);
 }

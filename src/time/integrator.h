@@ -34,6 +34,7 @@ typedef struct bo_method {
     int32_t residual_vectors;   /* of scratch that step_residual takes */
     int32_t vector_count;       /* of scratch that step takes, those of the functions below included */
     bool uses_acceleration;     /* reads from->a and leaves to->a */
+    bool ends_at_stage;   /* a step ends where its last stage does, so that it cannot end in an obstacle */
     bool carries_balance; /* that acceleration is of the method's own balance (Newmark's family): not to be made anew */
     bool uses_history;    /* reads the step before; without one its first step is another method's */
     bool uses_modes;      /* keeps a set of low modes */
@@ -50,6 +51,7 @@ struct bo_integrator {
     bo_motion next;              /* where a step is built before it is accepted */
     double *q_before, *v_before; /* of the step before, for multistep methods */
     double *move_scratch;
+    const double *q_start; /* of the step that is taken */
     double *p_before;                /* of the step before; residual form only, as the next */
     double *alpha_rate, *alpha_next; /* the acceleration that generalised-alpha carries beside v', before and after */
     bo_mode_set *modes;              /* NULL for methods without */

@@ -86,7 +86,7 @@ static bough_status search_line(solve *s, double *z, double slope, double *alpha
     if (system->step_bound) {
         for (int32_t i = 0; i < system->size; i++)
             s->trial[i] = s->P->cq * s->p[i];
-        bound = system->step_bound(system->data, s->q, s->trial);
+        bound = system->step_bound(system->data, s->P->t, s->q, s->trial);
     }
     for (*alpha = bound; *alpha > SHORTEST; *alpha *= 0.5) {
         bo_add_scaled(s->I, z, *alpha, s->p, s->trial);
@@ -112,12 +112,32 @@ static double mass_norm(solve *s, const double *x) {
     return sqrt(fmax(0, dot(s->I->system->size, x, s->product)));
 }
 
+/* The first guess may lie beyond an obstacle: z is shortened to where the way there, from where the step began, meets
+ * none. */
+static void begin_safely(solve *s, double *z) {
+    const bo_system *system = s->I->system;
+    if (!system->escape)
+        return;
+    memcpy(s->q, s->I->q_start, (size_t)system->position_size * sizeof *s->q);
+    system->escape(system->data, s->P->t, s->q);
+    bo_move(s->I, s->P->q_base, s->P->cq, z, s->f);
+    bo_difference(s->I, s->f, s->q, s->trial);
+    const double bound = system->step_bound(system->data, s->P->t, s->q, s->trial);
+    if (bound >= 1)
+        return;
+    bo_move(s->I, s->q, bound, s->trial, s->f);
+    bo_difference(s->I, s->f, s->P->q_base, z);
+    for (int32_t i = 0; i < system->size; i++)
+        z[i] /= s->P->cq;
+}
+
 bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z) {
     solve s = {.I = I, .P = P};
     double **vectors[BO_IMPLICIT_VECTORS] = {&s.f, &s.R, &s.p, &s.trial, &s.product, &s.q};
     size_t mark = bo_arena_mark(&I->arena);
     for (int i = 0; i < BO_IMPLICIT_VECTORS; i++)
         *vectors[i] = bo_take(I);
+    begin_safely(&s, z);
     bough_status status = evaluate(&s, z);
     bool done = false;
     for (int32_t k = 0; status == BOUGH_OK && !done; k++) {

@@ -169,7 +169,7 @@ static bough_status search_line(search *s, double length, bool once, double befo
     if (system->step_bound) {
         for (int32_t i = 0; i < system->size; i++)
             s->dq[i] = s->P->cq * s->dz[i] - s->ds[i];
-        bound = system->step_bound(system->data, s->q, s->dq);
+        bound = system->step_bound(system->data, s->P->t, s->q, s->dq);
     }
     *found = false;
     for (double alpha = bound; alpha > SHORTEST * bound && !*found; alpha *= 0.5) {

@@ -54,8 +54,11 @@ typedef struct bo_system {
     void (*retract)(void *data, const double *q, const double *dq, double *out);
     /* dq with retract(from, dq) = to; NULL: to - from. */
     void (*difference)(void *data, const double *to, const double *from, double *dq);
-    /* The part of the way along dq, at most 1, that meets no obstacle; NULL: 1. */
-    double (*step_bound)(void *data, const double *q, const double *dq);
+    /* The part of the way from q along dq, at most 1, that meets no obstacle of time t; NULL: 1. */
+    double (*step_bound)(void *data, double t, const double *q, const double *dq);
+    /* Moves q, the position at which the step began, out of the way of obstacles that are elsewhere at t: searches
+     * begin there. Matrix form only; NULL: they begin anywhere. */
+    void (*escape)(void *data, double t, double *q);
 
     /* ---- the residual form; residual is NULL in the matrix form. force ... solve and enter are not called ---- */
 

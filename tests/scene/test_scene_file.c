@@ -260,6 +260,8 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"link_touch", KEYS(BO_LINK_TOUCH_KEYS)},
                   {"rigid_body", KEYS(BO_RIGID_BODY_KEYS)},
                   {"obstacle", KEYS(BO_OBSTACLE_KEYS)},
+                  {"body_obstacle", KEYS(BO_BODY_OBSTACLE_KEYS)},
+                  {"contact", KEYS(BO_BODY_CONTACT_KEYS)},
                   {"shape", KEYS(BO_SHAPE_KEYS)},
                   {"shape_mesh", KEYS(BO_SHAPE_MESH_KEYS)},
                   {"height_field", KEYS(BO_HEIGHT_FIELD_KEYS)},

@@ -1,0 +1,607 @@
+#include "fem/touch.h"
+
+#include "contact/barrier.h"
+#include "fem/touch_itself.h"
+
+#include <string.h>
+
+#define THIN 1e-3      /* of the body's size: support distance unless one is given */
+#define AS_INERTIA 10. /* kappa, in masses of a vertex over the square of a step */
+#define KEEP 0.1       /* of a gap that a step of Newton's method may leave at least */
+#define NARROW 0.2     /* of the support: gaps of what rests that ask for a stiffer barrier */
+#define LONG_WAY 0.1   /* of the body's size: in one step */
+#define AT_REST 0.1    /* of the support: motion in a step of what rests */
+
+/* Friction of one point against one obstacle, under the force at the start of the step. */
+typedef struct {
+    int32_t point, obstacle;
+    double limit; /* mu lambda, N */
+    bo_vec3 n;
+} hold;
+
+struct bo_touch {
+    bough_context *ctx;
+    const bough_body *body;
+    const bough_load_case *load_case;
+    bo_touch_def def;
+    bo_touch_obstacle *obstacles;
+    int32_t point_count;
+    int32_t *points;  /* vertices */
+    double *shares;   /* of the surface: areas around the points over their mean */
+    double size;      /* m: the diagonal of a box around it at rest */
+    double mass;      /* kg: of a vertex, in the mean */
+    double kappa;     /* N/m */
+    double start, h;  /* s: of the step */
+    double *q_start;  /* 3 vertex_count */
+    double stiffened; /* J: by which the barriers' energy grew at the start of the step */
+    hold *holds;
+    int32_t hold_count;
+    size_t hold_capacity;
+    bo_itself *itself; /* NULL: it passes through itself */
+    bool caught;       /* between an obstacle that moves and itself: there is no start for a search */
+    const bo_joined_block *blocks;
+    int32_t block_count;
+};
+
+bo_touch_def bo_default_touch_def(void) {
+    return (bo_touch_def){.slip = 1e-3, .stiffness = 1, .friction = 0.5};
+}
+
+/* ---- making ---- */
+
+static bough_status find_points(bo_touch *x) {
+    bough_mesh *surface = NULL;
+    int32_t *map = NULL;
+    BO_TRY(bough_mesh_surface(x->ctx, x->body->mesh, &surface, &map, NULL));
+    const int32_t count = surface->vertex_count;
+    bough_status status = BOUGH_OK;
+    x->points = BO_NEW_ARRAY(x->ctx, int32_t, count);
+    x->shares = BO_NEW_ZEROS(x->ctx, double, count);
+    double total = 0;
+    if (!x->points || !x->shares)
+        status = BOUGH_ERROR_MEMORY;
+    for (int32_t e = 0; e < surface->element_count && status == BOUGH_OK; e++) {
+        const int32_t *v = surface->elements + 3 * (size_t)e;
+        const bo_vec3 a = bo_load3(surface->vertices + 3 * (size_t)v[0]),
+                      b = bo_load3(surface->vertices + 3 * (size_t)v[1]),
+                      c = bo_load3(surface->vertices + 3 * (size_t)v[2]);
+        const double area = 0.5 * bo_norm(bo_cross(bo_sub(b, a), bo_sub(c, a)));
+        for (int k = 0; k < 3; k++)
+            x->shares[v[k]] += area / 3;
+        total += area;
+    }
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
+        x->points[i] = map[i], x->shares[i] *= count / total;
+    x->point_count = count;
+    bough_mesh_destroy(x->ctx, surface);
+    bough_release(x->ctx, map);
+    return status;
+}
+
+static double size_of(const bough_mesh *mesh) {
+    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_v3(-INFINITY, -INFINITY, -INFINITY);
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        const bo_vec3 x = bo_load3(mesh->vertices + 3 * (size_t)i);
+        low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
+        high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+    }
+    return bo_norm(bo_sub(high, low));
+}
+
+static bough_status check_def(bough_context *ctx, const bo_touch_def *def) {
+    const double numbers[] = {def->slip, def->stiffness};
+    if (!(def->support >= 0) || !isfinite(def->support) || !(def->friction >= 0) || !isfinite(def->friction))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "support and friction of contact must be 0 or more");
+    for (int i = 0; i < 2; i++)
+        if (!(numbers[i] > 0) || !isfinite(numbers[i]))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "speed of slip and stiffness of contact must be positive");
+    return BOUGH_OK;
+}
+
+static bough_status fill(bo_touch *x) {
+    bough_body_properties whole;
+    if (!(x->obstacles = BO_NEW_ARRAY(x->ctx, bo_touch_obstacle, x->def.obstacle_count)))
+        return BOUGH_ERROR_MEMORY;
+    memcpy(x->obstacles, x->def.obstacles, (size_t)x->def.obstacle_count * sizeof *x->obstacles);
+    x->def.obstacles = x->obstacles;
+    BO_TRY(find_points(x));
+    BO_TRY(bough_body_measure(x->ctx, x->body, &whole));
+    x->mass = whole.mass / x->body->mesh->vertex_count;
+    x->size = size_of(x->body->mesh);
+    if (x->def.support == 0)
+        x->def.support = THIN * x->size;
+    x->q_start = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
+    if (!x->q_start)
+        return BOUGH_ERROR_MEMORY;
+    return x->def.itself
+               ? bo_itself_make(x->ctx, x->body, x->load_case, x->def.support, x->def.slip, x->def.friction, &x->itself)
+               : BOUGH_OK;
+}
+
+bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                           const bo_touch_def *def, bo_touch **out) {
+    *out = NULL;
+    BO_TRY(check_def(ctx, def));
+    bo_touch *x = BO_NEW(ctx, bo_touch);
+    if (!x)
+        return BOUGH_ERROR_MEMORY;
+    *x = (bo_touch){.ctx = ctx, .body = body, .load_case = load_case, .def = *def};
+    const bough_status status = fill(x);
+    if (status == BOUGH_OK)
+        *out = x;
+    else
+        bo_touch_free(ctx, x);
+    return status;
+}
+
+void bo_touch_free(bough_context *ctx, bo_touch *x) {
+    if (!x)
+        return;
+    bo_itself_free(ctx, x->itself);
+    bo_free(ctx, x->obstacles);
+    bo_free(ctx, x->points);
+    bo_free(ctx, x->shares);
+    bo_free(ctx, x->q_start);
+    bo_free(ctx, x->holds);
+    bo_free(ctx, x);
+}
+
+/* ---- places ---- */
+
+static bo_vec3 place(const bo_touch *x, int32_t point, const double *q) {
+    const size_t at = 3 * (size_t)x->points[point];
+    return bo_add(bo_load3(x->body->mesh->vertices + at), bo_load3(q + at));
+}
+
+/* A vertex that is held in all directions is where it is, whatever it touches. */
+static bool moves(const bo_touch *x, int32_t point) {
+    const unsigned char *fixed = x->load_case->fixed + 3 * (size_t)x->points[point];
+    return !(fixed[0] && fixed[1] && fixed[2]);
+}
+
+static bo_obstacle shape_at(const bo_touch *x, int32_t obstacle, double t) {
+    const bo_touch_obstacle *o = &x->obstacles[obstacle];
+    bo_obstacle shape = o->shape;
+    if (o->pose)
+        shape.pose = o->pose(o->pose_data, t);
+    return shape;
+}
+
+/* ---- pairs of a point and an obstacle that are near each other ---- */
+
+typedef struct {
+    int32_t point, obstacle;
+    bo_gap gap;
+    double stiffness; /* kappa w, N/m */
+    bo_barrier b;
+} near_pair;
+
+/* Calls `found` for each pair within the support distance; false ends the search and is returned. */
+typedef bool (*on_pair)(void *data, const near_pair *pair);
+static bool visit(const bo_touch *x, double t, const double *q, on_pair found, void *data) {
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle shape = shape_at(x, o, t);
+        for (int32_t i = 0; i < x->point_count; i++) {
+            near_pair pair = {.point = i, .obstacle = o};
+            if (!moves(x, i))
+                continue;
+            bo_obstacle_gap(&shape, place(x, i, q), &pair.gap);
+            if (pair.gap.d >= x->def.support)
+                continue;
+            pair.stiffness = x->kappa * x->shares[i];
+            pair.b = bo_barrier_at(pair.gap.d, x->def.support);
+            if (!found(data, &pair))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- a step begins ---- */
+
+static const char *name_of(const bo_touch *x, int32_t obstacle) {
+    const char *name = x->obstacles[obstacle].name;
+    return name ? name : "an obstacle";
+}
+
+typedef struct {
+    bo_touch *x;
+    bough_status status;
+    double narrowest; /* gap of what rests */
+    const double *q, *v;
+} beginning;
+
+static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const double *q) {
+    const bo_vec3 at = place(x, pair->point, q);
+    return bo_fail(x->ctx, BOUGH_ERROR_ARGUMENT,
+                   "vertex %d at (%.4g, %.4g, %.4g) is %.3g m inside %s; move the body or the obstacle",
+                   x->points[pair->point], at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
+}
+
+/* Friction under the force of the pair. */
+static bough_status add_hold(bo_touch *x, const near_pair *pair) {
+    const double mu = sqrt(x->def.friction * x->obstacles[pair->obstacle].friction), length = bo_norm(pair->gap.n);
+    if (!(mu > 0) || !(length > 0))
+        return BOUGH_OK;
+    if (!BO_RESERVE(x->ctx, x->holds, x->hold_capacity, (size_t)x->hold_count + 1))
+        return BOUGH_ERROR_MEMORY;
+    x->holds[x->hold_count++] = (hold){pair->point, pair->obstacle, -mu * pair->stiffness * pair->b.slope * length,
+                                       bo_scale(1 / length, pair->gap.n)};
+    return BOUGH_OK;
+}
+
+static bool begin_pair(void *data, const near_pair *pair) {
+    beginning *b = data;
+    bo_touch *x = b->x;
+    if (!(pair->gap.d > 0)) {
+        b->status = fail_inside(x, pair, b->q);
+        return false;
+    }
+    const size_t v = 3 * (size_t)x->points[pair->point];
+    if (b->v && x->h * bo_norm(bo_load3(b->v + v)) < AT_REST * x->def.support)
+        b->narrowest = fmin(b->narrowest, pair->gap.d);
+    b->status = add_hold(x, pair);
+    return b->status == BOUGH_OK;
+}
+
+bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, const double *v) {
+    if (!(x->kappa > 0))
+        x->kappa = x->def.stiffness * AS_INERTIA * x->mass / (h * h);
+    x->start = t, x->h = h, x->hold_count = 0, x->stiffened = 0, x->caught = false;
+    beginning b = {x, BOUGH_OK, INFINITY, q, v};
+    visit(x, t, q, begin_pair, &b);
+    BO_TRY(b.status);
+    if (b.narrowest < NARROW * x->def.support) { /* what lies there is too heavy for this barrier */
+        x->stiffened = bo_touch_energy(x, t, q);
+        x->kappa *= 2;
+        for (int32_t i = 0; i < x->hold_count; i++)
+            x->holds[i].limit *= 2;
+    }
+    memcpy(x->q_start, q, (size_t)bo_body_size(x->body) * sizeof *q);
+    return x->itself ? bo_itself_begin(x->itself, x->kappa, q) : BOUGH_OK;
+}
+
+/* Both lists ascend by obstacle, then by point: those that are in one of them only have changed as a whole. */
+static double change_of_holds(int32_t a_count, const hold *a, int32_t b_count, const hold *b) {
+    double most = 0, change = 0;
+    for (int32_t i = 0, k = 0; i < a_count || k < b_count;) {
+        const int order = i == a_count                     ? 1
+                          : k == b_count                   ? -1
+                          : a[i].obstacle != b[k].obstacle ? (a[i].obstacle < b[k].obstacle ? -1 : 1)
+                                                           : (a[i].point > b[k].point) - (a[i].point < b[k].point);
+        const double before = order <= 0 ? a[i].limit : 0, after = order >= 0 ? b[k].limit : 0;
+        most = fmax(most, fmax(before, after)), change = fmax(change, fabs(after - before));
+        i += order <= 0, k += order >= 0;
+    }
+    return most > 0 ? change / most : 0;
+}
+
+bough_status bo_touch_begin_again(bo_touch *x, const double *q, double *change) {
+    const int32_t count = x->hold_count;
+    hold *before = BO_NEW_ARRAY(x->ctx, hold, count);
+    if (!before)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count; i++)
+        before[i] = x->holds[i];
+    x->hold_count = 0;
+    beginning b = {x, BOUGH_OK, INFINITY, q, NULL};
+    visit(x, x->start + x->h, q, begin_pair, &b);
+    *change = change_of_holds(count, before, x->hold_count, x->holds);
+    bo_free(x->ctx, before);
+    return b.status;
+}
+
+/* ---- potential and forces ---- */
+
+typedef struct {
+    const bo_touch *x;
+    double U, *f;
+} forces;
+
+static bool push_pair(void *data, const near_pair *pair) {
+    forces *s = data;
+    s->U += pair->stiffness * pair->b.value;
+    if (s->f && pair->gap.d > 0) {
+        double *f = s->f + 3 * (size_t)s->x->points[pair->point];
+        bo_store3(f, bo_mul_add(bo_load3(f), -pair->stiffness * pair->b.slope, pair->gap.n));
+    }
+    return pair->gap.d > 0;
+}
+
+/* The way that a point has slid on its obstacle since the start of the step; the obstacle's own motion counts where the
+ * point was. */
+static bo_vec3 slid(const bo_touch *x, const hold *s, double t, const double *q) {
+    const size_t v = 3 * (size_t)x->points[s->point];
+    bo_vec3 moved = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+    const bo_touch_obstacle *o = &x->obstacles[s->obstacle];
+    if (o->pose) {
+        const bo_se3 before = o->pose(o->pose_data, x->start), now = o->pose(o->pose_data, t);
+        const bo_vec3 at = place(x, s->point, x->q_start);
+        const bo_vec3 local = bo_mat_tvec(before.R, bo_sub(at, before.t));
+        moved = bo_sub(moved, bo_sub(bo_add(now.t, bo_mat_vec(now.R, local)), at));
+    }
+    return bo_mul_add(moved, -bo_dot(moved, s->n), s->n);
+}
+
+bough_status bo_touch_force(bo_touch *x, double t, const double *q, double *U, double *f) {
+    forces s = {x, 0, f};
+    const double since = t - x->start;
+    if (x->caught || !visit(x, t, q, push_pair, &s))
+        return bo_fail(x->ctx, BOUGH_NOT_FINITE, "a vertex is in an obstacle at t = %g", t);
+    if (x->itself && !bo_itself_force(x->itself, x->kappa, since, q, &s.U, f))
+        return bo_fail(x->ctx, BOUGH_NOT_FINITE, "the body meets itself at t = %g", t);
+    for (int32_t i = 0; i < x->hold_count && since > 0; i++) {
+        const hold *held = &x->holds[i];
+        const bo_vec3 way = slid(x, held, t, q);
+        const bo_friction friction = bo_friction_at(bo_norm(way) / since, x->def.slip);
+        double *to = f + 3 * (size_t)x->points[held->point];
+        s.U += held->limit * since * friction.potential;
+        bo_store3(to, bo_mul_add(bo_load3(to), -held->limit * friction.over / since, way));
+    }
+    if (U)
+        *U += s.U;
+    return BOUGH_OK;
+}
+
+/* ---- second derivatives ---- */
+
+/* K += H at the block of a vertex on the diagonal; its columns begin with that block. */
+static void add_block(bough_sparse *K, int32_t vertex, bo_mat3 H) {
+    for (int c = 0; c < 3; c++) {
+        double *to = K->values + K->column_start[3 * vertex + c];
+        for (int r = c; r < 3; r++)
+            to[r - c] += H.m[3 * r + c];
+    }
+}
+
+typedef struct {
+    const bo_touch *x;
+    bough_sparse *K;
+    bool project;
+} bending;
+
+/* kappa (b'' n n^T + b' H). Around convex obstacles b' H, which is negative, is left out where only what is positive
+ * counts. */
+static bool bend_pair(void *data, const near_pair *pair) {
+    const bending *s = data;
+    bo_mat3 H = bo_mat_scale(pair->stiffness * pair->b.bend, bo_outer(pair->gap.n, pair->gap.n));
+    if (!s->project)
+        H = bo_mat_add(H, bo_mat_scale(pair->stiffness * pair->b.slope, pair->gap.H));
+    add_block(s->K, s->x->points[pair->point], H);
+    return true;
+}
+
+static bo_mat3 bend_of_friction(const bo_touch *x, const hold *held, double since, bo_vec3 way) {
+    const double length = bo_norm(way);
+    const bo_friction friction = bo_friction_at(length / since, x->def.slip);
+    bo_mat3 H = bo_mat_scale(friction.over, bo_mat_sub(bo_identity3(), bo_outer(held->n, held->n)));
+    if (length > 0) {
+        const bo_vec3 u = bo_scale(1 / length, way);
+        H = bo_mat_add(H, bo_mat_scale(friction.slope - friction.over, bo_outer(u, u)));
+    }
+    return bo_mat_scale(held->limit / since, H);
+}
+
+void bo_touch_tangent(bo_touch *x, double t, const double *q, bool project, bough_sparse *K) {
+    bending s = {x, K, project};
+    const double since = t - x->start;
+    visit(x, t, q, bend_pair, &s);
+    for (int32_t i = 0; i < x->hold_count && since > 0; i++)
+        add_block(K, x->points[x->holds[i].point],
+                  bend_of_friction(x, &x->holds[i], since, slid(x, &x->holds[i], t, q)));
+    x->block_count = x->itself ? bo_itself_tangent(x->itself, x->kappa, since, q, project, &x->blocks) : 0;
+}
+
+int32_t bo_touch_blocks(const bo_touch *x, const bo_joined_block **blocks) {
+    *blocks = x->blocks;
+    return x->block_count;
+}
+
+/* ---- ways ---- */
+
+double bo_touch_bound(bo_touch *x, double t, const double *q, const double *dq) {
+    double bound = 1;
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle shape = shape_at(x, o, t);
+        for (int32_t i = 0; i < x->point_count; i++)
+            if (moves(x, i))
+                bound = fmin(bound, bo_obstacle_reach(&shape, NULL, place(x, i, q),
+                                                      bo_load3(dq + 3 * (size_t)x->points[i]), KEEP));
+    }
+    if (x->itself)
+        bound = bo_itself_look(x->itself, q, dq) == BOUGH_OK ? fmin(bound, bo_itself_bound(x->itself, q, dq, KEEP)) : 0;
+    return bound;
+}
+
+/* True where the body meets itself nowhere on the way from the start of the step. */
+static bool passes(bo_touch *x, const double *q, double keep) {
+    const size_t n = (size_t)bo_body_size(x->body);
+    double *dq = BO_NEW_ARRAY(x->ctx, double, n);
+    bool free = dq != NULL;
+    for (size_t i = 0; i < n && free; i++)
+        dq[i] = q[i] - x->q_start[i];
+    free = free && bo_itself_look(x->itself, x->q_start, dq) == BOUGH_OK &&
+           bo_itself_bound(x->itself, x->q_start, dq, keep) >= 1;
+    bo_free(x->ctx, dq);
+    return free;
+}
+
+void bo_touch_escape(bo_touch *x, double t, double *q) {
+    const bo_vec3 still = {0, 0, 0};
+    bool moved = false;
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_touch_obstacle *obstacle = &x->obstacles[o];
+        if (!obstacle->pose)
+            continue;
+        const bo_obstacle before = shape_at(x, o, x->start);
+        const bo_se3 now = obstacle->pose(obstacle->pose_data, t);
+        for (int32_t i = 0; i < x->point_count; i++) {
+            const bo_vec3 at = place(x, i, q);
+            if (!moves(x, i) || bo_obstacle_reach(&before, &now, at, still, KEEP) >= 1)
+                continue;
+            const bo_vec3 local = bo_mat_tvec(before.pose.R, bo_sub(at, before.pose.t));
+            const bo_vec3 to = bo_add(now.t, bo_mat_vec(now.R, local));
+            double *u = q + 3 * (size_t)x->points[i];
+            bo_store3(u, bo_add(bo_load3(u), bo_sub(to, at)));
+            moved = true;
+        }
+    }
+    if (moved && x->itself)
+        x->caught = !passes(x, q, KEEP);
+}
+
+/* ---- work ---- */
+
+/* The way of an obstacle, from the start of the step to its end, at a point that it carries along. */
+static bo_vec3 way_of_obstacle(const bo_touch *x, int32_t obstacle, bo_vec3 at_start) {
+    const bo_touch_obstacle *o = &x->obstacles[obstacle];
+    if (!o->pose)
+        return bo_v3(0, 0, 0);
+    const bo_se3 before = o->pose(o->pose_data, x->start), after = o->pose(o->pose_data, x->start + x->h);
+    return bo_sub(bo_add(after.t, bo_mat_vec(after.R, bo_mat_tvec(before.R, bo_sub(at_start, before.t)))), at_start);
+}
+
+typedef struct {
+    const bo_touch *x;
+    double work;
+} working;
+
+static bool work_of_pair(void *data, const near_pair *pair) {
+    working *w = data;
+    const bo_vec3 way = way_of_obstacle(w->x, pair->obstacle, place(w->x, pair->point, w->x->q_start));
+    if (pair->gap.d > 0)
+        w->work += -pair->stiffness * pair->b.slope * bo_dot(pair->gap.n, way);
+    return true;
+}
+
+void bo_touch_work(const bo_touch *x, const double *q, double *work, double *doubt) {
+    working start = {x, 0}, end = {x, 0};
+    const double t = x->start + x->h;
+    bool carried = false;
+    *work = x->stiffened, *doubt = 0;
+    for (int32_t i = 0; i < x->hold_count; i++) {
+        const size_t v = 3 * (size_t)x->points[x->holds[i].point];
+        const bo_vec3 way = slid(x, &x->holds[i], t, q), moved = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+        const bo_friction friction = bo_friction_at(bo_norm(way) / x->h, x->def.slip);
+        *work -= x->holds[i].limit * friction.over / x->h * bo_dot(way, moved);
+    }
+    if (x->itself)
+        *work += bo_itself_work(x->itself, x->h, q);
+    for (int32_t o = 0; o < x->def.obstacle_count; o++)
+        carried = carried || x->obstacles[o].pose;
+    if (!carried)
+        return;
+    visit(x, x->start, x->q_start, work_of_pair, &start);
+    visit(x, t, q, work_of_pair, &end);
+    *work += 0.5 * (start.work + end.work), *doubt = 0.5 * fabs(end.work - start.work);
+}
+
+static double longest_way(const bo_touch *x, const double *q) {
+    double most = 0;
+    for (int32_t i = 0; i < x->point_count; i++) {
+        const size_t v = 3 * (size_t)x->points[i];
+        most = fmax(most, bo_norm(bo_sub(bo_load3(q + v), bo_load3(x->q_start + v))));
+    }
+    return most;
+}
+
+static bool obstacles_are_passed_by(const bo_touch *x, const double *q) {
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, x->start + x->h);
+        for (int32_t i = 0; i < x->point_count; i++) {
+            const size_t v = 3 * (size_t)x->points[i];
+            const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, 0) < 1)
+                return false;
+        }
+    }
+    return true;
+}
+
+bough_status bo_touch_check_ways(bo_touch *x, const double *q) {
+    if (longest_way(x, q) <= LONG_WAY * x->size || (obstacles_are_passed_by(x, q) && (!x->itself || passes(x, q, 0))))
+        return BOUGH_OK;
+    return bo_fail(x->ctx, BOUGH_NO_CONVERGENCE,
+                   "the step from t = %g is so long that the body would pass through something; take a shorter one",
+                   x->start);
+}
+
+/* ---- looking ---- */
+
+double bo_touch_energy(const bo_touch *x, double t, const double *q) {
+    forces s = {x, 0, NULL};
+    if (!visit(x, t, q, push_pair, &s))
+        return INFINITY;
+    return x->itself ? s.U + bo_itself_energy(x->itself, x->kappa, q) : s.U;
+}
+
+typedef struct {
+    const bo_touch *x;
+    double t;
+    const double *q;
+    int32_t hold; /* the first that may be of the pairs to come: both ascend by obstacle, then by point */
+    int32_t most, count;
+    bough_contact *contacts;
+} listing;
+
+static bo_vec3 friction_on(listing *s, const near_pair *pair) {
+    const bo_touch *x = s->x;
+    const double since = s->t - x->start;
+    while (s->hold < x->hold_count &&
+           (x->holds[s->hold].obstacle < pair->obstacle ||
+            (x->holds[s->hold].obstacle == pair->obstacle && x->holds[s->hold].point < pair->point)))
+        s->hold++;
+    const hold *held = &x->holds[s->hold];
+    if (!(since > 0) || s->hold == x->hold_count || held->obstacle != pair->obstacle || held->point != pair->point)
+        return bo_v3(0, 0, 0);
+    const bo_vec3 way = slid(x, held, s->t, s->q);
+    const bo_friction friction = bo_friction_at(bo_norm(way) / since, x->def.slip);
+    return bo_scale(-held->limit * friction.over / since, way);
+}
+
+static bool list_pair(void *data, const near_pair *pair) {
+    listing *s = data;
+    if (s->count < s->most) {
+        bough_contact *to = &s->contacts[s->count];
+        *to = (bough_contact){.sides = {{BOUGH_CONTACT_OF_PART, pair->point, 0},
+                                        {BOUGH_CONTACT_OF_OBSTACLE, s->x->obstacles[pair->obstacle].thing, -1}},
+                              .gap = pair->gap.d};
+        const bo_vec3 push = bo_scale(-pair->stiffness * pair->b.slope, pair->gap.n);
+        bo_store3(to->position, place(s->x, pair->point, s->q));
+        bo_store3(to->normal, bo_normalize(pair->gap.n));
+        bo_store3(to->force, bo_add(push, friction_on(s, pair)));
+    }
+    s->count++;
+    return true;
+}
+
+int32_t bo_touch_contacts(const bo_touch *x, double t, const double *q, int32_t most, bough_contact *contacts) {
+    listing s = {x, t, q, 0, most, 0, contacts};
+    visit(x, t, q, list_pair, &s);
+    return s.count;
+}
+
+double bo_touch_gap(const bo_touch *x, double t, const double *q) {
+    double least = INFINITY;
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle shape = shape_at(x, o, t);
+        for (int32_t i = 0; i < x->point_count; i++) {
+            bo_gap gap;
+            bo_obstacle_gap(&shape, place(x, i, q), &gap);
+            least = fmin(least, gap.d);
+        }
+    }
+    return x->itself ? fmin(least, bo_itself_gap(x->itself, q)) : least;
+}
+
+const bo_skin *bo_touch_skin(const bo_touch *x) {
+    return x->itself ? bo_itself_skin(x->itself) : NULL;
+}
+
+double bo_touch_kappa(const bo_touch *x) {
+    return x->kappa;
+}
+
+void bo_touch_set_kappa(bo_touch *x, double kappa) {
+    x->kappa = kappa;
+}

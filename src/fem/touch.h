@@ -1,0 +1,87 @@
+/* Contact of a full-order body with obstacles: barriers that it never crosses, and friction. docs/theory/contact.md,
+ * "Full bodies".
+ *
+ * Points are the vertices of the body's surface. Each has the energy kappa w b(d) of a barrier in its gap d from each
+ * obstacle, where w is its share of the surface, and slides against friction under the force that pressed it at the
+ * start of the step. */
+#ifndef BO_FEM_TOUCH_H
+#define BO_FEM_TOUCH_H
+
+#include "contact/gap.h"
+#include "fem/body.h"
+#include "fem/joined.h"
+
+#include <bough/contact.h>
+
+typedef struct bo_touch_obstacle {
+    const char *name;  /* for messages; NULL: none */
+    bo_obstacle shape; /* at rest where its pose is */
+    double friction;
+    int32_t thing; /* by which contacts name it */
+    /* Its pose at a time; NULL: it does not move. */
+    bo_se3 (*pose)(const void *data, double t);
+    const void *pose_data;
+} bo_touch_obstacle;
+
+typedef struct bo_touch_def {
+    double support;   /* m: within it an obstacle repels; 0: a thousandth of the body's size */
+    double slip;      /* m/s: friction holds by creeping slower than this; 1e-3 */
+    double stiffness; /* factor on the barrier, which is as stiff as inertia in a step; 1 */
+    double friction;  /* of the body; of two that touch the square root of the product counts */
+    bool itself;      /* pieces of its surface touch each other, too */
+    int32_t obstacle_count;
+    const bo_touch_obstacle *obstacles; /* copied; what they point to is not */
+} bo_touch_def;
+bo_touch_def bo_default_touch_def(void);
+
+typedef struct bo_touch bo_touch;
+/* Body and load case outlive it. Refuses supports that an obstacle would have to move. */
+bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                           const bo_touch_def *def, bo_touch **touch);
+void bo_touch_free(bough_context *ctx, bo_touch *touch);
+
+/* Begins a step of length h from displacements q and velocities v at t: keeps the forces by which friction is measured.
+ * Fails where a point is in an obstacle, with its name. */
+bough_status bo_touch_begin(bo_touch *touch, double t, double h, const double *q, const double *v);
+/* Measures friction by the forces at q, where the step has ended, instead: it is taken once more then. *change: of the
+ * largest force of friction, by how much of it one changed at most. */
+bough_status bo_touch_begin_again(bo_touch *touch, const double *q, double *change);
+/* Work of the step that has ended at q, J, by what the energy of the barriers leaves out: friction, obstacles that move,
+ * barriers that got stiffer. Forces count with the mean of both ends; *doubt: half their difference. */
+void bo_touch_work(const bo_touch *touch, const double *q, double *work, double *doubt);
+
+/* Adds the potential and the forces at q, at a time t of the step; U may be NULL. BOUGH_NOT_FINITE in an obstacle. */
+bough_status bo_touch_force(bo_touch *touch, double t, const double *q, double *U, double *f);
+/* Adds the second derivative of the potential to K, a matrix of the body; it is positive semidefinite where obstacles
+ * are convex. project: everywhere. */
+void bo_touch_tangent(bo_touch *touch, double t, const double *q, bool project, bough_sparse *K);
+/* Those of pieces of the body with each other, which connect vertices that no element connects, at the same q. Returns
+ * how many; -1: memory was short. */
+int32_t bo_touch_blocks(const bo_touch *touch, const bo_joined_block **blocks);
+/* The part of the way along dq, at most 1, on which no point comes nearer to an obstacle than a tenth of its gap. */
+double bo_touch_bound(bo_touch *touch, double t, const double *q, const double *dq);
+/* Points that an obstacle would run over from the start of the step to t go along with it: q is out of all obstacles
+ * at t afterwards, if it was at the start. */
+void bo_touch_escape(bo_touch *touch, double t, double *q);
+
+/* Searches never cross anything, but in long steps they may lead around it. Fails with BOUGH_NO_CONVERGENCE where a step
+ * that moves vertices by more than a tenth of the body's size, and ended at q, has not come there straight. */
+bough_status bo_touch_check_ways(bo_touch *touch, const double *q);
+
+/* Energy of the barriers alone, J; INFINITY in an obstacle. */
+double bo_touch_energy(const bo_touch *touch, double t, const double *q);
+/* Lists what touches at q, at most so many; returns how many there are. Indices of sides are those of points and
+ * obstacles. */
+int32_t bo_touch_contacts(const bo_touch *touch, double t, const double *q, int32_t most, bough_contact *contacts);
+/* The smallest gap, of pieces of the surface within the support distance of each other included; INFINITY: there is
+ * none. */
+double bo_touch_gap(const bo_touch *touch, double t, const double *q);
+
+/* The surface whose pieces touch each other; NULL: they do not. */
+const struct bo_skin *bo_touch_skin(const bo_touch *touch);
+
+/* kappa, N/m, is all that goes on from step to step besides the motion. 0: it will be found in the next step. */
+double bo_touch_kappa(const bo_touch *touch);
+void bo_touch_set_kappa(bo_touch *touch, double kappa);
+
+#endif

@@ -1,0 +1,207 @@
+#include "scene/body_touch.h"
+
+#include "base/pose.h"
+#include "mesh/generate.h"
+#include "scene/assembly.h"
+#include "scene/entries.h"
+
+#include <string.h>
+
+#define MOST_OBSTACLES 1000           /* a slip or an attack beyond */
+enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longest side; around the shape */
+
+/* ---- reading ---- */
+
+static bough_status read_track(bo_json at, bo_body_obstacle *obstacle) {
+    bough_track track;
+    const bough_status status = bo_track_read(at, &track);
+    const bough_status made =
+        status == BOUGH_OK && track.count > 0 ? bo_track_make(at.ctx, &track, &obstacle->track) : status;
+    bo_free(at.ctx, (void *)(uintptr_t)track.time);
+    return made;
+}
+
+static bough_status read_obstacle(bo_json at, json_t *names, uint64_t *hash, int32_t index,
+                                  bo_body_obstacle *obstacle) {
+    bo_json track = bo_json_at(&at, "track");
+    obstacle->friction = 0.5;
+    BO_TRY(bo_json_keys(at, BO_BODY_OBSTACLE_KEYS));
+    BO_TRY(bo_json_add_name(bo_json_must(&at, "name"), "obstacle", names, index, &obstacle->name));
+    if (track.value && (bo_json_has(&at, "position") || bo_json_has(&at, "rotate_deg")))
+        return bo_json_fail(track, "says where the obstacle is; leave out \"position\" and \"rotate_deg\"");
+    obstacle->pose = bo_se3_identity();
+    BO_TRY(bo_scene_pose(&at, &obstacle->pose));
+    BO_TRY(bo_scene_read_shapes(bo_json_must(&at, "shape"), &obstacle->shapes, hash));
+    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &obstacle->friction));
+    return read_track(track, obstacle);
+}
+
+static bough_status read_obstacles(bo_json at, uint64_t *hash, bo_body_touch *touch) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (count > MOST_OBSTACLES)
+        return bo_json_fail(at, "%d obstacles are too many; %d is the limit", count, MOST_OBSTACLES);
+    json_t *names = json_object();
+    touch->obstacles = BO_NEW_ZEROS(at.ctx, bo_body_obstacle, count);
+    bough_status status = names && touch->obstacles ? BOUGH_OK : bo_fail_memory(at.ctx);
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
+        touch->obstacle_count = i + 1;
+        status = read_obstacle(bo_json_item(&at, i), names, hash, i, &touch->obstacles[i]);
+        touch->shape_count += touch->obstacles[i].shapes.count;
+    }
+    json_decref(names);
+    return status;
+}
+
+static bough_status read_contact(bo_json at, bo_touch_def *def) {
+    BO_TRY(bo_json_keys(at, BO_BODY_CONTACT_KEYS));
+    BO_TRY(bo_json_number(bo_json_at(&at, "distance"), BO_POSITIVE, &def->support));
+    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &def->friction));
+    BO_TRY(bo_json_number(bo_json_at(&at, "slip_speed"), BO_POSITIVE, &def->slip));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "itself"), &def->itself));
+    return bo_json_number(bo_json_at(&at, "stiffness"), (bo_range){1e-6, 1e6, false}, &def->stiffness);
+}
+
+/* ---- shapes ---- */
+
+static bo_se3 pose_at(const void *data, double t) {
+    const bo_body_shape *shape = data;
+    bo_track_pose pose;
+    bo_track_at(shape->track, t, &pose);
+    return bo_se3_mul((bo_se3){pose.rotation, pose.position}, shape->frame);
+}
+
+/* Distances from the triangles of a shape, on a grid around it. */
+static bough_status make_grid(bo_json at, const bo_scene_shape *from, bo_body_shape *to) {
+    bough_context *ctx = at.ctx;
+    bo_triangles t = {0};
+    bough_status status = bo_shape_triangles(ctx, from, 1, &t);
+    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
+    for (size_t i = 0; i < t.vertex_count && status == BOUGH_OK; i++) {
+        const bo_vec3 x = bo_load3(t.vertices + 3 * i);
+        low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
+        high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+    }
+    const bo_vec3 size = bo_sub(high, low);
+    const double cell = fmax(size.x, fmax(size.y, size.z)) / GRID_CELLS;
+    if (status == BOUGH_OK && !(cell > 0 && isfinite(cell)))
+        status = bo_json_fail(at, "has no size");
+    const double sides[3] = {size.x, size.y, size.z};
+    int32_t counts[3] = {2, 2, 2};
+    for (int k = 0; k < 3 && status == BOUGH_OK; k++)
+        counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
+    const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
+    double *distances = status == BOUGH_OK
+                            ? BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2])
+                            : NULL;
+    if (status == BOUGH_OK && !distances)
+        status = BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        status = bo_distances_of_surface(ctx, (int32_t)t.vertex_count, t.vertices, (int32_t)t.triangle_count, t.corners,
+                                         counts, cell, origin, distances);
+    if (status == BOUGH_OK)
+        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, &to->grid);
+    bo_free(ctx, distances);
+    bo_triangles_free(ctx, &t);
+    return status;
+}
+
+/* A mesh must be closed, or it has no inside. */
+static bough_status check_closed(bo_json at, const bo_scene_shape *shape) {
+    bo_edge_census census;
+    if (shape->form != BO_FORM_MESH)
+        return BOUGH_OK;
+    BO_TRY(bo_surface_census(at.ctx, shape->mesh, &census));
+    return census.odd_count == 0
+               ? BOUGH_OK
+               : bo_json_fail(at, "has %d open edges, so that it has no inside; close its holes", census.open_count);
+}
+
+static bough_status make_shape(bo_json at, const bo_scene_shape *from, bo_body_shape *to, bo_obstacle *obstacle) {
+    const bough_shape_def *def = &from->def;
+    to->frame = bo_pose(&def->frame);
+    switch (from->form) {
+    case BO_FORM_PLANE:
+        obstacle->kind = BO_OBSTACLE_PLANE;
+        return BOUGH_OK;
+    case BO_FORM_SPHERE:
+        obstacle->kind = BO_OBSTACLE_SPHERE, obstacle->radius = def->radius;
+        return BOUGH_OK;
+    case BO_FORM_BOX:
+        obstacle->kind = BO_OBSTACLE_BOX, obstacle->halves = bo_load3(def->half);
+        return BOUGH_OK;
+    case BO_FORM_CAPSULE:
+        obstacle->kind = BO_OBSTACLE_CAPSULE, obstacle->radius = from->radius, obstacle->half = 0.5 * from->length;
+        return BOUGH_OK;
+    case BO_FORM_HEIGHT_FIELD:
+        obstacle->kind = BO_OBSTACLE_HEIGHT, obstacle->height = &to->height;
+        return bo_height_spline_make(at.ctx, def->columns, def->rows, def->cell, def->heights, &to->height);
+    case BO_FORM_HULL:
+    case BO_FORM_CYLINDER:
+    case BO_FORM_MESH:
+        break;
+    }
+    to->frame = bo_se3_identity(); /* triangles are in the frame of the obstacle already */
+    obstacle->kind = BO_OBSTACLE_GRID, obstacle->grid = &to->grid;
+    BO_TRY(check_closed(at, from));
+    return make_grid(at, from, to);
+}
+
+static bough_status make_shapes(bo_json at, bo_body_touch *touch) {
+    touch->shapes = BO_NEW_ZEROS(at.ctx, bo_body_shape, touch->shape_count);
+    touch->touched = BO_NEW_ZEROS(at.ctx, bo_touch_obstacle, touch->shape_count);
+    if (!touch->shapes || !touch->touched)
+        return BOUGH_ERROR_MEMORY;
+    int32_t k = 0;
+    for (int32_t i = 0; i < touch->obstacle_count; i++) {
+        const bo_body_obstacle *o = &touch->obstacles[i];
+        bo_json item = bo_json_item(&at, i);
+        for (int32_t s = 0; s < o->shapes.count; s++, k++) {
+            bo_body_shape *shape = &touch->shapes[k];
+            bo_touch_obstacle *to = &touch->touched[k];
+            BO_TRY(make_shape(bo_json_at(&item, "shape"), &o->shapes.shapes[s], shape, &to->shape));
+            shape->track = o->track;
+            to->name = o->name, to->friction = o->friction, to->thing = i;
+            to->shape.pose = bo_se3_mul(o->pose, shape->frame);
+            if (o->track)
+                to->pose = pose_at, to->pose_data = shape, to->shape.pose = pose_at(shape, 0);
+        }
+    }
+    touch->def.obstacle_count = touch->shape_count, touch->def.obstacles = touch->touched;
+    return BOUGH_OK;
+}
+
+/* ---- all ---- */
+
+bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **out) {
+    bo_json obstacles = bo_json_at(root, "obstacles"), contact = bo_json_at(root, "contact");
+    if (!obstacles.value && !contact.value)
+        return BOUGH_OK;
+    bo_body_touch *touch = *out = BO_NEW(root->ctx, bo_body_touch);
+    if (!touch)
+        return BOUGH_ERROR_MEMORY;
+    touch->def = bo_default_touch_def();
+    BO_TRY(read_contact(contact, &touch->def));
+    if (!obstacles.value && !touch->def.itself)
+        return bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"itself\": true");
+    BO_TRY(read_obstacles(obstacles, hash, touch));
+    return make_shapes(obstacles, touch);
+}
+
+void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch) {
+    if (!touch)
+        return;
+    for (int32_t i = 0; i < touch->obstacle_count; i++) {
+        bo_free(ctx, touch->obstacles[i].name);
+        bo_scene_free_shapes(ctx, &touch->obstacles[i].shapes);
+        bo_track_free(ctx, touch->obstacles[i].track);
+    }
+    for (int32_t k = 0; touch->shapes && k < touch->shape_count; k++) {
+        bo_height_spline_free(ctx, &touch->shapes[k].height);
+        bo_distance_grid_free(ctx, &touch->shapes[k].grid);
+    }
+    bo_free(ctx, touch->obstacles);
+    bo_free(ctx, touch->shapes);
+    bo_free(ctx, touch->touched);
+    bo_free(ctx, touch);
+}

@@ -1,0 +1,39 @@
+/* Contact of a full body in scene files: "obstacles" and "contact". */
+#ifndef BO_SCENE_BODY_TOUCH_H
+#define BO_SCENE_BODY_TOUCH_H
+
+#include "fem/touch.h"
+#include "scene/mechanism_scene.h"
+#include "tree/track.h"
+
+/* An obstacle: one or several shapes that move together. */
+typedef struct bo_body_obstacle {
+    char *name;
+    bo_scene_shapes shapes;
+    bo_se3 pose;
+    double friction;
+    bo_spline *track; /* NULL: it does not move */
+} bo_body_obstacle;
+
+/* A shape of it, as the engine knows it. */
+typedef struct bo_body_shape {
+    const bo_spline *track;
+    bo_se3 frame; /* in its obstacle */
+    bo_height_spline height;
+    bo_distance_grid grid;
+} bo_body_shape;
+
+typedef struct bo_body_touch {
+    int32_t obstacle_count, shape_count;
+    bo_body_obstacle *obstacles;
+    bo_body_shape *shapes;
+    bo_touch_obstacle *touched; /* shape_count */
+    bo_touch_def def;
+} bo_body_touch;
+
+/* *touch stays NULL where the scene has neither key. *hash goes on over the files of shapes. */
+bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
+/* Takes NULL too. */
+void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch);
+
+#endif

@@ -1,0 +1,86 @@
+/* Random piles of rigid bodies: no step adds energy, whatever their restitution, friction, masses and spins. */
+#include "worlds.h"
+
+#define DT 0.005 /* s */
+enum { BODIES = 10, STEPS = 200 };
+
+static double energy_of(const plan *p, const bough_contact_world *w) {
+    double sum = 0;
+    for (int32_t i = 0; i < w->body_count; i++) {
+        const bo_vec3 v = velocity_of(w, i), spin = bo_load3(w->bodies[i].spin);
+        bo_mat3 I;
+        memcpy(I.m, p->bodies[i].inertia, sizeof I.m);
+        sum += 0.5 * p->bodies[i].mass * bo_dot(v, v) + 0.5 * bo_dot(spin, bo_mat_vec(I, spin));
+        sum += 9.81 * p->bodies[i].mass * place_of(w, i).z;
+    }
+    return sum;
+}
+
+/* A pyramid that leans. */
+static const bo_vec3 corners[] = {
+    {-0.08, -0.06, -0.05}, {0.09, -0.05, -0.05}, {0.07, 0.08, -0.04}, {-0.06, 0.07, -0.05}, {0.02, 0.01, 0.09}};
+
+static bough_shape_def any_shape(test_random *random) {
+    const double size = test_uniform(random, 0.03, 0.12);
+    switch (test_bits(random) % 3) {
+    case 0:
+        return sphere_def(size);
+    case 1:
+        return box_def(2 * size, 2 * size * test_uniform(random, 0.4, 1), 2 * size * test_uniform(random, 0.4, 1));
+    default:
+        return hull_def(5, corners);
+    }
+}
+
+static plan *make_pile(bough_context *ctx, test_random *random) {
+    plan *p = new_plan();
+    const double e = (double)(test_bits(random) % 5) / 4, mu = (double)(test_bits(random) % 4) / 3;
+    add_obstacle(p, plane_def(), placed(0, 0, 0))->friction = mu;
+    for (int i = 0; i < BODIES; i++) {
+        const bo_vec3 at = bo_v3(test_uniform(random, -0.15, 0.15), test_uniform(random, -0.15, 0.15), 0.25 + 0.45 * i);
+        bough_rigid_body_def *body = add_body(ctx, p, any_shape(random), pow(10, test_uniform(random, 2, 4)),
+                                              (bo_se3){bo_exp3(bo_v3(test_uniform(random, -2, 2), 1, 0)), at});
+        body->restitution = e, body->friction = mu;
+        for (int k = 0; k < 6; k++)
+            body->twist[k] = test_uniform(random, -1, 1) * (k < 3 ? 1 : 10);
+    }
+    return p;
+}
+
+/* The most that the energy rose above its lowest before, of what was there at the start above the ground. */
+static double rise_of_pile(bough_context *ctx, test_random *random) {
+    plan *p = make_pile(ctx, random);
+    bough_contact_world *w = make_world(ctx, p);
+    const double start = energy_of(p, w);
+    double least = start, rise = 0;
+    for (int i = 0; i < STEPS; i++) {
+        check_ok(ctx, bough_contact_world_step(ctx, w, DT));
+        const double now = energy_of(p, w);
+        check(isfinite(now));
+        rise = fmax(rise, now - least), least = fmin(least, now);
+    }
+    bough_contact_world_destroy(ctx, w);
+    free(p);
+    return rise / start;
+}
+
+static void no_pile_gains_energy(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random random = {1};
+    const int piles = test_long() ? 1000 : TEST_SANITIZED ? 30 : 200;
+    double worst = 0;
+    int above = 0;
+    for (int i = 0; i < piles; i++) {
+        const double rise = rise_of_pile(ctx, &random);
+        worst = fmax(worst, rise), above += rise > 1e-4;
+    }
+    printf("%d piles: energy rose by %.2g of the start at most; %d by more than 1e-4\n", piles, worst, above);
+    check_below(worst, 1e-4);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_pile_gains_energy)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
