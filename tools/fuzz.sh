@@ -1,5 +1,6 @@
 #!/bin/sh
 # fuzz.sh BUILD SECONDS [TARGET ...]: runs the fuzz targets of a build with BOUGH_FUZZ=ON, each for so long, two at a time.
+# BOUGH_FUZZ_SEED=N: with the same inputs each time, as far as they go; else others each time.
 # What ends one is kept in BUILD/fuzz/TARGET/crash-...; TARGET FILE runs it again. Closes with "N targets, N failed".
 set -eu
 build=$1
@@ -15,6 +16,7 @@ run_one='
     mkdir -p "$folder/corpus"
     if "$build/tests/fuzz/$name" --seeds "$folder/corpus" >"$folder/log" 2>&1 &&
         "$build/tests/fuzz/$name" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -detect_leaks=1 \
+            -seed="${BOUGH_FUZZ_SEED:-0}" \
             -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" >>"$folder/log" 2>&1; then
         runs=$(sed -n "s/^stat::number_of_executed_units: *//p" "$folder/log")
         echo "passed $name ($runs inputs)"

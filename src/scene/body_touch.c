@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MOST_OBSTACLES 1000           /* a slip or an attack beyond */
+enum { MOST_GRIDS = 100 };            /* each takes a part of a second */
 enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longest side; around the shape */
 
 /* ---- reading ---- */
@@ -71,38 +72,41 @@ static bo_se3 pose_at(const void *data, double t) {
     return bo_se3_mul((bo_se3){pose.rotation, pose.position}, shape->frame);
 }
 
-/* Distances from the triangles of a shape, on a grid around it. */
-static bough_status make_grid(bo_json at, const bo_scene_shape *from, bo_body_shape *to) {
+/* Distances from triangles, on a grid around them. */
+static bough_status fill_grid(bo_json at, const bo_triangles *t, bo_distance_grid *grid) {
     bough_context *ctx = at.ctx;
-    bo_triangles t = {0};
-    bough_status status = bo_shape_triangles(ctx, from, 1, &t);
     bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
-    for (size_t i = 0; i < t.vertex_count && status == BOUGH_OK; i++) {
-        const bo_vec3 x = bo_load3(t.vertices + 3 * i);
+    for (size_t i = 0; i < t->vertex_count; i++) {
+        const bo_vec3 x = bo_load3(t->vertices + 3 * i);
         low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
         high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
     }
-    const bo_vec3 size = bo_sub(high, low);
-    const double cell = fmax(size.x, fmax(size.y, size.z)) / GRID_CELLS;
-    if (status == BOUGH_OK && !(cell > 0 && isfinite(cell)))
-        status = bo_json_fail(at, "has no size");
-    const double sides[3] = {size.x, size.y, size.z};
-    int32_t counts[3] = {2, 2, 2};
-    for (int k = 0; k < 3 && status == BOUGH_OK; k++)
+    const double sides[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
+    const double cell = fmax(sides[0], fmax(sides[1], sides[2])) / GRID_CELLS;
+    if (!(cell > 0 && isfinite(cell)))
+        return bo_json_fail(at, "has no size");
+    int32_t counts[3];
+    for (int k = 0; k < 3; k++)
         counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
     const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
-    double *distances = status == BOUGH_OK
-                            ? BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2])
-                            : NULL;
-    if (status == BOUGH_OK && !distances)
-        status = BOUGH_ERROR_MEMORY;
+    double *distances = BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2]);
+    if (!distances)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status =
+        bo_distances_of_surface(ctx, (int32_t)t->vertex_count, t->vertices, (int32_t)t->triangle_count, t->corners,
+                                counts, cell, origin, distances);
     if (status == BOUGH_OK)
-        status = bo_distances_of_surface(ctx, (int32_t)t.vertex_count, t.vertices, (int32_t)t.triangle_count, t.corners,
-                                         counts, cell, origin, distances);
-    if (status == BOUGH_OK)
-        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, &to->grid);
+        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, grid);
     bo_free(ctx, distances);
-    bo_triangles_free(ctx, &t);
+    return status;
+}
+
+static bough_status make_grid(bo_json at, const bo_scene_shape *from, bo_distance_grid *grid) {
+    bo_triangles t = {0};
+    bough_status status = bo_shape_triangles(at.ctx, from, 1, &t);
+    if (status == BOUGH_OK)
+        status = fill_grid(at, &t, grid);
+    bo_triangles_free(at.ctx, &t);
     return status;
 }
 
@@ -117,7 +121,8 @@ static bough_status check_closed(bo_json at, const bo_scene_shape *shape) {
                : bo_json_fail(at, "has %d open edges, so that it has no inside; close its holes", census.open_count);
 }
 
-static bough_status make_shape(bo_json at, const bo_scene_shape *from, bo_body_shape *to, bo_obstacle *obstacle) {
+static bough_status make_shape(bo_json at, const bo_scene_shape *from, int32_t *grids, bo_body_shape *to,
+                               bo_obstacle *obstacle) {
     const bough_shape_def *def = &from->def;
     to->frame = bo_pose(&def->frame);
     switch (from->form) {
@@ -143,8 +148,13 @@ static bough_status make_shape(bo_json at, const bo_scene_shape *from, bo_body_s
     }
     to->frame = bo_se3_identity(); /* triangles are in the frame of the obstacle already */
     obstacle->kind = BO_OBSTACLE_GRID, obstacle->grid = &to->grid;
+    if (++*grids > MOST_GRIDS)
+        return bo_json_fail(at, "there are more than %d hulls, cylinders and meshes; take boxes, spheres or capsules",
+                            MOST_GRIDS);
+    if (!bo_progress(at.ctx, "obstacles", 0, "distances from shape %d", *grids))
+        return bo_fail_cancelled(at.ctx);
     BO_TRY(check_closed(at, from));
-    return make_grid(at, from, to);
+    return make_grid(at, from, &to->grid);
 }
 
 static bough_status make_shapes(bo_json at, bo_body_touch *touch) {
@@ -152,14 +162,14 @@ static bough_status make_shapes(bo_json at, bo_body_touch *touch) {
     touch->touched = BO_NEW_ZEROS(at.ctx, bo_touch_obstacle, touch->shape_count);
     if (!touch->shapes || !touch->touched)
         return BOUGH_ERROR_MEMORY;
-    int32_t k = 0;
+    int32_t k = 0, grids = 0;
     for (int32_t i = 0; i < touch->obstacle_count; i++) {
         const bo_body_obstacle *o = &touch->obstacles[i];
         bo_json item = bo_json_item(&at, i);
         for (int32_t s = 0; s < o->shapes.count; s++, k++) {
             bo_body_shape *shape = &touch->shapes[k];
             bo_touch_obstacle *to = &touch->touched[k];
-            BO_TRY(make_shape(bo_json_at(&item, "shape"), &o->shapes.shapes[s], shape, &to->shape));
+            BO_TRY(make_shape(bo_json_at(&item, "shape"), &o->shapes.shapes[s], &grids, shape, &to->shape));
             shape->track = o->track;
             to->name = o->name, to->friction = o->friction, to->thing = i;
             to->shape.pose = bo_se3_mul(o->pose, shape->frame);

@@ -65,6 +65,13 @@ static void seed_scenes(fuzz_add *add) {
     fuzz_add_quoted(add, "{'bough': 1, 'mesh': " BOX ", 'fix': 'x0', 'time': {'dt': 0.01, 'duration': 1, 'integrator': "
                          "'hht'}, 'curves': {'up': [[0, 0], [1, 2]]}, 'initial': {'velocity': [1, 0, 0]}, 'probes': "
                          "[{'name': 'p', 'select': 'x1'}], 'engine': {'kind': 'full'}}");
+    fuzz_add_quoted(add,
+                    "{'bough': 1, 'mesh': " BOX ", 'obstacles': [{'name': 'ground', 'shape': {'plane': true}, "
+                    "'position': [0, 0, -1], 'friction': 0.3}, {'name': 'hills', 'shape': {'height_field': {'size': "
+                    "[2, 2], 'heights': [[0, 1], [1, 0]]}}}, {'name': 'press', 'shape': [{'sphere': 0.1}, {'box': "
+                    "[1, 2, 3]}, {'capsule': [0.1, 0.2]}], 'track': [{'time': 0, 'position': [0, 0, 3]}, {'time': 1, "
+                    "'position': [0, 0, 2], 'rotate_deg': [0, 9, 0]}]}], 'contact': {'distance': 0.01, 'friction': "
+                    "0.2, 'slip_speed': 0.01, 'stiffness': 2, 'itself': true}}");
     fuzz_add_quoted(
         add,
         "{'bough': 1, 'components': {'arm': " ARM "}, 'parts': [{'name': 'stem', 'component': 'arm'}, {'name': "
