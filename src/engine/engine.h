@@ -171,6 +171,7 @@ typedef struct bo_engine_settings {
     const char *coupling, *continuity; /* NULL: the scene's */
     int32_t passes;                    /* 0: the scene's */
     bool settle;                       /* start in equilibrium */
+    double dt;                         /* s: that steps will have; 0: not known */
 } bo_engine_settings;
 
 /* Names the columns: the fixed ones of bough/engine.h, then those of the probes. */

@@ -116,27 +116,26 @@ static void copy_motion(full_engine *e, bool back) {
 
 /* Friction is measured by the forces at the start of the step, and once more by those at its end where they differ. */
 static bough_status step_with_contact(full_engine *e, double t, double h, int64_t *iterations) {
-    BO_TRY(bo_touch_begin(e->touch, t, h, e->motion.q, e->motion.v));
+    const double kappa = bo_touch_kappa(e->touch);
+    bough_status status = bo_touch_begin(e->touch, t, h, e->motion.q, e->motion.v);
     copy_motion(e, false);
-    for (int pass = 0;; pass++) {
+    for (int pass = 0; status == BOUGH_OK; pass++) {
         double change;
-        bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
+        status = bo_integrator_step(e->integrator, h, &e->motion);
         *iterations += e->integrator->iterations;
         if (status == BOUGH_OK)
             status = bo_touch_check_ways(e->touch, e->motion.q);
-        if (status != BOUGH_OK) {
-            copy_motion(e, true);
-            e->motion.t = t;
-            return status;
-        }
-        if (pass == PASSES - 1)
+        if (status == BOUGH_OK && pass == PASSES - 1)
             return BOUGH_OK;
-        BO_TRY(bo_touch_begin_again(e->touch, e->motion.q, &change));
-        if (change < SAME_FRICTION)
+        if (status == BOUGH_OK)
+            status = bo_touch_begin_again(e->touch, e->motion.q, &change);
+        if (status == BOUGH_OK && change < SAME_FRICTION)
             return BOUGH_OK;
         copy_motion(e, true);
         e->motion.t = t;
     }
+    bo_touch_set_kappa(e->touch, kappa);
+    return status;
 }
 
 static bough_status step_alone(full_engine *e, double h, int64_t *iterations) {
@@ -286,7 +285,7 @@ static void feel(void *data, int32_t thing, double *mass, double *frequency) {
 
 static int64_t state_size(const void *data) {
     const full_engine *e = data;
-    return 2 + (e->touch != NULL) + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return 2 + (e->touch ? 2 : 0) + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
 }
 
 static void save(const void *data, double *state) {
@@ -296,7 +295,7 @@ static void save(const void *data, double *state) {
     memcpy(state, e->account, sizeof e->account);
     state += 2;
     if (e->touch)
-        *state++ = bo_touch_kappa(e->touch);
+        *state++ = bo_touch_kappa(e->touch), *state++ = e->motion.t;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(state, parts[i], n * sizeof *state);
     bo_integrator_save(e->integrator, state);
@@ -312,11 +311,11 @@ static bough_status restore(void *data, const double *state, int64_t size) {
     memcpy(e->account, state, sizeof e->account);
     state += 2;
     if (e->touch)
-        bo_touch_set_kappa(e->touch, *state++);
+        bo_touch_set_kappa(e->touch, *state++), e->motion.t = *state++;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
-    return BOUGH_OK;
+    return e->touch ? bo_touch_look(e->touch, e->motion.q) : BOUGH_OK;
 }
 
 /* ---- making ---- */
@@ -350,13 +349,14 @@ static bough_status make_touch(full_engine *e, const bo_engine_settings *setting
         return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "an equilibrium knows no obstacles; start without \"settle\", with damping, and let it come to "
                        "rest");
+    if (e->plan.drive && e->plan.drive->moves)
+        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "supports that follow curves do not go with contact yet; let an obstacle move on a \"track\"");
     const bough_load_case *load_case;
     BO_TRY(bo_load_case_of(e->ctx, e->plan.body, e->plan.load_case, &load_case));
     BO_TRY(bo_touch_make(e->ctx, e->plan.body, load_case, e->plan.touch, &e->touch));
     bo_body_system_touch(&e->system, e->touch);
-    BO_TRY(bo_touch_begin(e->touch, 0, 1, e->motion.q, e->motion.v)); /* refuses what begins inside */
-    bo_touch_set_kappa(e->touch, 0);                                  /* steps have another length */
-    return BOUGH_OK;
+    return bo_touch_start(e->touch, settings->dt, e->motion.q);
 }
 
 /* Obstacles are no things. */
@@ -404,32 +404,19 @@ static bough_status build(full_engine *e, const bo_engine_settings *settings, do
     return !e->touch || (e->before = BO_NEW_ARRAY(e->ctx, double, size)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-const bo_engine_kind bo_body_engine = {
-    .name = "full",
-    .label = "full FEM",
-    .title = "the full engine",
-    .things = "the full engine has no parts",
-    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_STRESS | BOUGH_CAN_CONTACTS,
-    .destroy = destroy,
-    .step = step,
-    .measure = measure,
-    .work = work,
-    .state_size = state_size,
-    .save = save,
-    .restore = restore,
-    .gather = gather,
-    .look_at = look_at,
-    .take_hands = take_hands,
-    .feel = feel,
-    .set_gravity = set_gravity,
-    .stresses = stresses,
-    .vertex_stresses = vertex_stresses,
-    .contacts = contacts,
-};
+#define BODY_CAN (BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_STRESS)
+#define BODY_ENGINE                                                                                             \
+    .name = "full", .label = "full FEM", .title = "the full engine", .things = "the full engine has no parts",  \
+    .destroy = destroy, .step = step, .measure = measure, .work = work, .state_size = state_size, .save = save, \
+    .restore = restore, .gather = gather, .look_at = look_at, .take_hands = take_hands, .feel = feel,           \
+    .set_gravity = set_gravity, .stresses = stresses, .vertex_stresses = vertex_stresses
+
+const bo_engine_kind bo_body_engine = {BODY_ENGINE, .can = BODY_CAN};
+static const bo_engine_kind touching_engine = {BODY_ENGINE, .can = BODY_CAN | BOUGH_CAN_CONTACTS, .contacts = contacts};
 
 bough_status bo_body_engine_create(bough_context *ctx, const bo_body_plan *plan, const bo_engine_settings *settings,
                                    bo_engine *engine) {
-    *engine = (bo_engine){.kind = &bo_body_engine, .residual = NAN};
+    *engine = (bo_engine){.kind = plan->touch ? &touching_engine : &bo_body_engine, .residual = NAN};
     full_engine *e = BO_NEW(ctx, full_engine);
     if (!e) {
         if (plan->owner)

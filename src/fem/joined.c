@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_OLD = 3 }; /* times as many as are wanted: pairs that come and go stay in the pattern until then */
+
 /* ---- vertices that are to be connected ---- */
 
 static int compare_keys(const void *a, const void *b) {
@@ -14,18 +16,24 @@ static uint64_t key_of(int32_t a, int32_t b) {
     return ((uint64_t)(a > b ? a : b) << 32) + (uint64_t)(a > b ? b : a);
 }
 
-/* Pairs of different vertices of the blocks, each once, ascending. Returns how many; joined->wanted has room. */
-static size_t list_keys(bo_joined *joined, int32_t count, const bo_joined_block *blocks) {
-    size_t n = 0, kept = 0;
-    for (int32_t i = 0; i < count; i++)
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b < a; b++)
-                joined->wanted[n++] = key_of(blocks[i].vertices[a], blocks[i].vertices[b]);
+/* Each once, ascending. Returns how many there are then. */
+static size_t sort_keys(bo_joined *joined, size_t n) {
+    size_t kept = 0;
     qsort(joined->wanted, n, sizeof *joined->wanted, compare_keys);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || joined->wanted[i] != joined->wanted[i - 1])
             joined->wanted[kept++] = joined->wanted[i];
     return kept;
+}
+
+/* Pairs of different vertices of the blocks. Returns how many; joined->wanted has room. */
+static size_t list_keys(bo_joined *joined, int32_t count, const bo_joined_block *blocks) {
+    size_t n = 0;
+    for (int32_t i = 0; i < count; i++)
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < a; b++)
+                joined->wanted[n++] = key_of(blocks[i].vertices[a], blocks[i].vertices[b]);
+    return sort_keys(joined, n);
 }
 
 static bool has_all(const bo_joined *joined, size_t count) {
@@ -123,6 +131,11 @@ static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bo
                                  const unsigned char *fixed) {
     graph g = {0};
     int32_t *start = NULL, *rows = NULL;
+    const size_t old = joined->key_count <= MOST_OLD * wanted ? joined->key_count : 0;
+    if (!BO_RESERVE(ctx, joined->wanted, joined->wanted_capacity, wanted + old))
+        return BOUGH_ERROR_MEMORY;
+    memcpy(joined->wanted + wanted, joined->keys, old * sizeof *joined->keys);
+    wanted = sort_keys(joined, wanted + old);
     forget_pattern(ctx, joined);
     if (!BO_RESERVE(ctx, joined->keys, joined->key_capacity, wanted))
         return BOUGH_ERROR_MEMORY;

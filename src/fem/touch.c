@@ -10,6 +10,8 @@
 #define KEEP 0.1       /* of a gap that a step of Newton's method may leave at least */
 #define NARROW 0.2     /* of the support: gaps of what rests that ask for a stiffer barrier */
 #define LONG_WAY 0.1   /* of the body's size: in one step */
+#define HELD 1e-6      /* of a normal: what cannot give way along more than that of it touches nothing */
+#define STIFFEST 1e6   /* times the first: barriers get no stiffer */
 #define AT_REST 0.1    /* of the support: motion in a step of what rests */
 
 /* Friction of one point against one obstacle, under the force at the start of the step. */
@@ -153,6 +155,12 @@ static bo_vec3 place(const bo_touch *x, int32_t point, const double *q) {
     return bo_add(bo_load3(x->body->mesh->vertices + at), bo_load3(q + at));
 }
 
+/* The part of a vector along the directions in which a vertex is not held. */
+static bo_vec3 free_part(const bo_touch *x, int32_t point, bo_vec3 a) {
+    const unsigned char *fixed = x->load_case->fixed + 3 * (size_t)x->points[point];
+    return bo_v3(fixed[0] ? 0 : a.x, fixed[1] ? 0 : a.y, fixed[2] ? 0 : a.z);
+}
+
 /* A vertex that is held in all directions is where it is, whatever it touches. */
 static bool moves(const bo_touch *x, int32_t point) {
     const unsigned char *fixed = x->load_case->fixed + 3 * (size_t)x->points[point];
@@ -186,7 +194,7 @@ static bool visit(const bo_touch *x, double t, const double *q, on_pair found, v
             if (!moves(x, i))
                 continue;
             bo_obstacle_gap(&shape, place(x, i, q), &pair.gap);
-            if (pair.gap.d >= x->def.support)
+            if (pair.gap.d >= x->def.support || !(bo_norm(free_part(x, i, pair.gap.n)) > HELD))
                 continue;
             pair.stiffness = x->kappa * x->shares[i];
             pair.b = bo_barrier_at(pair.gap.d, x->def.support);
@@ -211,10 +219,9 @@ typedef struct {
     const double *q, *v;
 } beginning;
 
-static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const double *q) {
+static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const double *q, bough_status status) {
     const bo_vec3 at = place(x, pair->point, q);
-    return bo_fail(x->ctx, BOUGH_ERROR_ARGUMENT,
-                   "vertex %d at (%.4g, %.4g, %.4g) is %.3g m inside %s; move the body or the obstacle",
+    return bo_fail(x->ctx, status, "vertex %d at (%.4g, %.4g, %.4g) is %.3g m inside %s; move the body or the obstacle",
                    x->points[pair->point], at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
 }
 
@@ -230,28 +237,65 @@ static bough_status add_hold(bo_touch *x, const near_pair *pair) {
     return BOUGH_OK;
 }
 
+/* The way of an obstacle, from the start of the step to its end, at a point that it carries along. */
+static bo_vec3 way_of_obstacle(const bo_touch *x, int32_t obstacle, bo_vec3 at_start) {
+    const bo_touch_obstacle *o = &x->obstacles[obstacle];
+    if (!o->pose)
+        return bo_v3(0, 0, 0);
+    const bo_se3 before = o->pose(o->pose_data, x->start), after = o->pose(o->pose_data, x->start + x->h);
+    return bo_sub(bo_add(after.t, bo_mat_vec(after.R, bo_mat_tvec(before.R, bo_sub(at_start, before.t)))), at_start);
+}
+
 static bool begin_pair(void *data, const near_pair *pair) {
     beginning *b = data;
     bo_touch *x = b->x;
     if (!(pair->gap.d > 0)) {
-        b->status = fail_inside(x, pair, b->q);
+        b->status = fail_inside(x, pair, b->q, BOUGH_NO_CONVERGENCE);
         return false;
     }
-    const size_t v = 3 * (size_t)x->points[pair->point];
-    if (b->v && x->h * bo_norm(bo_load3(b->v + v)) < AT_REST * x->def.support)
-        b->narrowest = fmin(b->narrowest, pair->gap.d);
+    if (b->v) {
+        const bo_vec3 way = bo_scale(x->h, bo_load3(b->v + 3 * (size_t)x->points[pair->point]));
+        if (bo_norm(bo_sub(way, way_of_obstacle(x, pair->obstacle, place(x, pair->point, b->q)))) <
+            AT_REST * x->def.support)
+            b->narrowest = fmin(b->narrowest, pair->gap.d);
+    }
     b->status = add_hold(x, pair);
     return b->status == BOUGH_OK;
 }
 
+static bool is_outside(void *data, const near_pair *pair) {
+    beginning *b = data;
+    if (!(pair->gap.d > 0))
+        b->status = fail_inside(b->x, pair, b->q, BOUGH_ERROR_ARGUMENT);
+    return b->status == BOUGH_OK;
+}
+
+static double usual_kappa(const bo_touch *x, double h) {
+    return x->def.stiffness * AS_INERTIA * x->mass / (h * h);
+}
+
+bough_status bo_touch_look(bo_touch *x, const double *q) {
+    return x->itself ? bo_itself_look(x->itself, q, NULL) : BOUGH_OK;
+}
+
+bough_status bo_touch_start(bo_touch *x, double dt, const double *q) {
+    beginning b = {x, BOUGH_OK, INFINITY, q, NULL};
+    x->kappa = dt > 0 ? usual_kappa(x, dt) : 0;
+    visit(x, 0, q, is_outside, &b);
+    BO_TRY(b.status);
+    return bo_touch_look(x, q);
+}
+
 bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, const double *v) {
     if (!(x->kappa > 0))
-        x->kappa = x->def.stiffness * AS_INERTIA * x->mass / (h * h);
+        x->kappa = usual_kappa(x, h);
     x->start = t, x->h = h, x->hold_count = 0, x->stiffened = 0, x->caught = false;
     beginning b = {x, BOUGH_OK, INFINITY, q, v};
     visit(x, t, q, begin_pair, &b);
     BO_TRY(b.status);
-    if (b.narrowest < NARROW * x->def.support) { /* what lies there is too heavy for this barrier */
+    BO_TRY(bo_touch_look(x, q));
+    /* What lies there is too heavy for this barrier. */
+    if (b.narrowest < NARROW * x->def.support && x->kappa < STIFFEST * usual_kappa(x, h)) {
         x->stiffened = bo_touch_energy(x, t, q);
         x->kappa *= 2;
         for (int32_t i = 0; i < x->hold_count; i++)
@@ -426,23 +470,31 @@ static bool passes(bo_touch *x, const double *q, double keep) {
     return free;
 }
 
+/* Out of the way of an obstacle that moves: along its normal, or, where that does not do, with it; but not where the
+ * vertex is held. */
+static bo_vec3 dodge(const bo_touch *x, int32_t point, bo_vec3 at, const bo_obstacle *before, const bo_obstacle *now) {
+    const bo_vec3 local = bo_mat_tvec(before->pose.R, bo_sub(at, before->pose.t));
+    const bo_vec3 way = bo_sub(bo_add(now->pose.t, bo_mat_vec(now->pose.R, local)), at);
+    bo_gap gap, after;
+    bo_obstacle_gap(before, at, &gap);
+    const bo_vec3 across = free_part(x, point, bo_scale(bo_dot(way, gap.n) / bo_dot(gap.n, gap.n), gap.n));
+    bo_obstacle_gap(now, bo_add(at, across), &after);
+    return after.d > KEEP * gap.d ? across : free_part(x, point, way);
+}
+
 void bo_touch_escape(bo_touch *x, double t, double *q) {
     const bo_vec3 still = {0, 0, 0};
     bool moved = false;
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
-        const bo_touch_obstacle *obstacle = &x->obstacles[o];
-        if (!obstacle->pose)
+        if (!x->obstacles[o].pose)
             continue;
-        const bo_obstacle before = shape_at(x, o, x->start);
-        const bo_se3 now = obstacle->pose(obstacle->pose_data, t);
+        const bo_obstacle before = shape_at(x, o, x->start), now = shape_at(x, o, t);
         for (int32_t i = 0; i < x->point_count; i++) {
             const bo_vec3 at = place(x, i, q);
-            if (!moves(x, i) || bo_obstacle_reach(&before, &now, at, still, KEEP) >= 1)
+            if (!moves(x, i) || bo_obstacle_reach(&before, &now.pose, at, still, KEEP) >= 1)
                 continue;
-            const bo_vec3 local = bo_mat_tvec(before.pose.R, bo_sub(at, before.pose.t));
-            const bo_vec3 to = bo_add(now.t, bo_mat_vec(now.R, local));
             double *u = q + 3 * (size_t)x->points[i];
-            bo_store3(u, bo_add(bo_load3(u), bo_sub(to, at)));
+            bo_store3(u, bo_add(bo_load3(u), dodge(x, i, at, &before, &now)));
             moved = true;
         }
     }
@@ -450,16 +502,37 @@ void bo_touch_escape(bo_touch *x, double t, double *q) {
         x->caught = !passes(x, q, KEEP);
 }
 
-/* ---- work ---- */
-
-/* The way of an obstacle, from the start of the step to its end, at a point that it carries along. */
-static bo_vec3 way_of_obstacle(const bo_touch *x, int32_t obstacle, bo_vec3 at_start) {
-    const bo_touch_obstacle *o = &x->obstacles[obstacle];
-    if (!o->pose)
-        return bo_v3(0, 0, 0);
-    const bo_se3 before = o->pose(o->pose_data, x->start), after = o->pose(o->pose_data, x->start + x->h);
-    return bo_sub(bo_add(after.t, bo_mat_vec(after.R, bo_mat_tvec(before.R, bo_sub(at_start, before.t)))), at_start);
+static double longest_way(const bo_touch *x, const double *q) {
+    double most = 0;
+    for (int32_t i = 0; i < x->point_count; i++) {
+        const size_t v = 3 * (size_t)x->points[i];
+        most = fmax(most, bo_norm(bo_sub(bo_load3(q + v), bo_load3(x->q_start + v))));
+    }
+    return most;
 }
+
+static bool obstacles_are_passed_by(const bo_touch *x, const double *q) {
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, x->start + x->h);
+        for (int32_t i = 0; i < x->point_count; i++) {
+            const size_t v = 3 * (size_t)x->points[i];
+            const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, 0) < 1)
+                return false;
+        }
+    }
+    return true;
+}
+
+bough_status bo_touch_check_ways(bo_touch *x, const double *q) {
+    if (longest_way(x, q) <= LONG_WAY * x->size || (obstacles_are_passed_by(x, q) && (!x->itself || passes(x, q, 0))))
+        return BOUGH_OK;
+    return bo_fail(x->ctx, BOUGH_NO_CONVERGENCE,
+                   "the step from t = %g is so long that the body would pass through something; take a shorter one",
+                   x->start);
+}
+
+/* ---- work ---- */
 
 typedef struct {
     const bo_touch *x;
@@ -494,36 +567,6 @@ void bo_touch_work(const bo_touch *x, const double *q, double *work, double *dou
     visit(x, x->start, x->q_start, work_of_pair, &start);
     visit(x, t, q, work_of_pair, &end);
     *work += 0.5 * (start.work + end.work), *doubt = 0.5 * fabs(end.work - start.work);
-}
-
-static double longest_way(const bo_touch *x, const double *q) {
-    double most = 0;
-    for (int32_t i = 0; i < x->point_count; i++) {
-        const size_t v = 3 * (size_t)x->points[i];
-        most = fmax(most, bo_norm(bo_sub(bo_load3(q + v), bo_load3(x->q_start + v))));
-    }
-    return most;
-}
-
-static bool obstacles_are_passed_by(const bo_touch *x, const double *q) {
-    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
-        const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, x->start + x->h);
-        for (int32_t i = 0; i < x->point_count; i++) {
-            const size_t v = 3 * (size_t)x->points[i];
-            const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
-            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, 0) < 1)
-                return false;
-        }
-    }
-    return true;
-}
-
-bough_status bo_touch_check_ways(bo_touch *x, const double *q) {
-    if (longest_way(x, q) <= LONG_WAY * x->size || (obstacles_are_passed_by(x, q) && (!x->itself || passes(x, q, 0))))
-        return BOUGH_OK;
-    return bo_fail(x->ctx, BOUGH_NO_CONVERGENCE,
-                   "the step from t = %g is so long that the body would pass through something; take a shorter one",
-                   x->start);
 }
 
 /* ---- looking ---- */

@@ -35,13 +35,16 @@ typedef struct bo_touch_def {
 bo_touch_def bo_default_touch_def(void);
 
 typedef struct bo_touch bo_touch;
-/* Body and load case outlive it. Refuses supports that an obstacle would have to move. */
+/* Body and load case outlive it. Supports do not move meanwhile. */
 bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                            const bo_touch_def *def, bo_touch **touch);
 void bo_touch_free(bough_context *ctx, bo_touch *touch);
 
+/* Finds the stiffness of the barriers for steps of this length, and fails where a point is in an obstacle at the start,
+ * with its name. */
+bough_status bo_touch_start(bo_touch *touch, double dt, const double *q);
 /* Begins a step of length h from displacements q and velocities v at t: keeps the forces by which friction is measured.
- * Fails where a point is in an obstacle, with its name. */
+ * BOUGH_NO_CONVERGENCE where a point is in an obstacle. */
 bough_status bo_touch_begin(bo_touch *touch, double t, double h, const double *q, const double *v);
 /* Measures friction by the forces at q, where the step has ended, instead: it is taken once more then. *change: of the
  * largest force of friction, by how much of it one changed at most. */
@@ -68,6 +71,8 @@ void bo_touch_escape(bo_touch *touch, double t, double *q);
  * that moves vertices by more than a tenth of the body's size, and ended at q, has not come there straight. */
 bough_status bo_touch_check_ways(bo_touch *touch, const double *q);
 
+/* Looks for pieces of the surface that are near each other at q, after a jump of the state. */
+bough_status bo_touch_look(bo_touch *touch, const double *q);
 /* Energy of the barriers alone, J; INFINITY in an obstacle. */
 double bo_touch_energy(const bo_touch *touch, double t, const double *q);
 /* Lists what touches at q, at most so many; returns how many there are. Indices of sides are those of points and

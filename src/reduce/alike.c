@@ -53,6 +53,7 @@ bough_status bough_cook_alike(bough_context *ctx, const bough_body *body, const 
     if (status == BOUGH_OK) {
         bough_cook_def own = *def;
         own.basis = BOUGH_BASIS_FORCES, own.forces = forces, own.force_count = pattern->r;
+        own.resume_path = NULL; /* what was left there knows nothing of these forces */
         own.r = pattern->r, own.tolerance = 0, own.elastic = (int32_t)pattern->elastic;
         status = bough_cook(ctx, body, load_case, &own, NULL, component);
     }

@@ -424,13 +424,13 @@ static bough_status answer_forces(bo_cook *cook, bo_columns *basis) {
 }
 
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
+    if (kinds & BOUGH_BASIS_FORCES)
+        return answer_forces(cook, basis);
     if (cook->def->r == free_count(cook)) {
         cook->draft.quality.basis_error = 0;
         cook->draft.quality.energy_captured = 1;
         return whole_space(cook, basis);
     }
-    if (kinds & BOUGH_BASIS_FORCES)
-        return answer_forces(cook, basis);
     BO_TRY(check_candidates(cook, kinds, mode_count_of(cook, kinds)));
     if (kinds & (BOUGH_BASIS_MODES | BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_CONSTRAINT))
         BO_TRY(make_seeds(cook, kinds, set));

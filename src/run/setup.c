@@ -78,7 +78,8 @@ static bough_status make_engine(bough_context *ctx, const bough_scene *scene, co
                                    .coupling = def->coupling,
                                    .continuity = def->continuity,
                                    .passes = def->passes,
-                                   .settle = (scene->settle || def->settle) && !def->resume};
+                                   .settle = (scene->settle || def->settle) && !def->resume,
+                                   .dt = run->dt};
     if (def->integrator)
         settings.integrator.name = def->integrator;
     BO_TRY(bo_scene_make_engine(ctx, scene, def->engine, &settings, def->integrator || scene->names_integrator,

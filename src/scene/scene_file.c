@@ -207,7 +207,10 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(read_engine(bo_json_at(root, "engine"), scene));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
-    BO_TRY(bo_body_touch_read(root, &scene->hash, (bo_body_touch **)&scene->content));
+    bo_body_touch *touch = NULL;
+    const bough_status read = bo_body_touch_read(root, &scene->hash, &touch);
+    scene->content = touch; /* also where it failed */
+    BO_TRY(read);
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     BO_TRY(bo_json_list(probes, &scene->probe_count));
     scene->probes = BO_NEW_ZEROS(root->ctx, bo_probe, scene->probe_count);

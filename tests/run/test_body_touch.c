@@ -111,6 +111,54 @@ static void a_mesh_is_an_obstacle(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A start within the distance of contact is a start with energy, by any method. */
+static void it_may_begin_near_an_obstacle(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"backward-euler", "bdf2", "sdirk", "tr-bdf2"};
+    bough_context *ctx = test_context(1);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 SCENE_OF("[0, 0, -9.81]", "{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, -1e-4]}",
+                          "", "'integrator': '%s', 'dt': 0.005, 'duration': 1"),
+                 methods[m]);
+        play p = begin_text(ctx, text);
+        const double start = value(&p, "total");
+        advance(ctx, &p, 100);
+        printf("%s: %.3g J at the start, balance %.2g J, cube at %.3g mm\n", methods[m], start, value(&p, "balance"),
+               1e3 * value(&p, "cube.uz"));
+        check(value(&p, "balance") < 1e-6 && value(&p, "cube.uz") > -1e-4);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Ground that rises under a cube on rails, and slides sideways without friction, which changes nothing. */
+static void what_is_held_stays_so(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    double ends[2];
+    for (int slides = 0; slides < 2; slides++) {
+        char text[2000];
+        snprintf(
+            text, sizeof text,
+            "{'bough': 1, " CUBE ", 'fix': {'select': 'x0', 'axes': 'xy'}, 'gravity': [0, 0, -9.81], 'obstacles': "
+            "[{'name': 'ground', 'shape': {'plane': true}, 'friction': 0, 'track': [{'time': 0, 'position': [0, 0, "
+            "-0.002]}, {'time': 1, 'position': [%d, 0, 0.1]}]}], 'probes': [{'name': 'cube', 'select': 'all'}], "
+            "'time': {'integrator': 'backward-euler', 'dt': 0.005, 'duration': 1}}",
+            5 * slides);
+        play p = begin_text(ctx, text);
+        advance(ctx, &p, 150);
+        ends[slides] = value(&p, "cube.z");
+        check_below(fabs(value(&p, "cube.ux")), 1e-4);
+        end(ctx, &p);
+    }
+    printf("lifted to %.6g and %.6g m\n", ends[0], ends[1]);
+    check(ends[0] > 0.1);
+    check_near(ends[0], ends[1], 1e-5);
+    bough_context_destroy(ctx);
+}
+
 /* ---- settings ---- */
 
 static double slide(bough_context *ctx, const char *obstacle, const char *contact, const char *column) {
@@ -274,6 +322,10 @@ static void wrong_scenes_are_told(void **unused) {
         {SCENE(GROUND(""), ", 'contact': {'slip': 1}"), "slip_speed"},
         {"{'bough': 1, " CUBE ", 'contact': {'friction': 1}}", "nothing to touch"},
         {SCENE(GROUND(""), ", 'contact': {'itself': true, 'distance': 0.2}"), "nearer to itself"},
+        {"{'bough': 1, " CUBE
+         ", 'curves': {'c': [[0, 0], [1, 1]]}, 'fix': {'select': 'x0', 'displacement': [0, 0, 0.1], "
+         "'curve': 'c'}, 'obstacles': [" GROUND("") "], 'time': {'duration': 1}}",
+         "supports that follow curves"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'midpoint', 'duration': 1"), "backward-euler"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'rk4', 'duration': 1"), "backward-euler"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'newmark', 'duration': 1"), "backward-euler"},
@@ -297,6 +349,7 @@ static void wrong_scenes_are_told(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_holds_it_up),           cmocka_unit_test(a_mesh_is_an_obstacle),
+        cmocka_unit_test(it_may_begin_near_an_obstacle),     cmocka_unit_test(what_is_held_stays_so),
         cmocka_unit_test(settings_change_the_motion),        cmocka_unit_test(obstacles_move_along_tracks),
         cmocka_unit_test(pieces_of_a_body_touch_if_told_so), cmocka_unit_test(what_rests_stays_for_a_minute),
         cmocka_unit_test(runs_resume_to_the_same_bits),      cmocka_unit_test(wrong_scenes_are_told)};
