@@ -294,7 +294,7 @@ bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, co
     visit(x, t, q, begin_pair, &b);
     BO_TRY(b.status);
     BO_TRY(bo_touch_look(x, q));
-    /* What lies there is too heavy for this barrier. */
+    /* The weight there is too much for this barrier. */
     if (b.narrowest < NARROW * x->def.support && x->kappa < STIFFEST * usual_kappa(x, h)) {
         x->stiffened = bo_touch_energy(x, t, q);
         x->kappa *= 2;
