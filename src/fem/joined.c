@@ -134,7 +134,8 @@ static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bo
     const size_t old = joined->key_count <= MOST_OLD * wanted ? joined->key_count : 0;
     if (!BO_RESERVE(ctx, joined->wanted, joined->wanted_capacity, wanted + old))
         return BOUGH_ERROR_MEMORY;
-    memcpy(joined->wanted + wanted, joined->keys, old * sizeof *joined->keys);
+    for (size_t i = 0; i < old; i++)
+        joined->wanted[wanted + i] = joined->keys[i];
     wanted = sort_keys(joined, wanted + old);
     forget_pattern(ctx, joined);
     if (!BO_RESERVE(ctx, joined->keys, joined->key_capacity, wanted))

@@ -104,7 +104,8 @@ static bough_status fill(bo_touch *x) {
     bough_body_properties whole;
     if (!(x->obstacles = BO_NEW_ARRAY(x->ctx, bo_touch_obstacle, x->def.obstacle_count)))
         return BOUGH_ERROR_MEMORY;
-    memcpy(x->obstacles, x->def.obstacles, (size_t)x->def.obstacle_count * sizeof *x->obstacles);
+    for (int32_t o = 0; o < x->def.obstacle_count; o++)
+        x->obstacles[o] = x->def.obstacles[o];
     x->def.obstacles = x->obstacles;
     BO_TRY(find_points(x));
     BO_TRY(bough_body_measure(x->ctx, x->body, &whole));
@@ -594,8 +595,8 @@ static bo_vec3 friction_on(listing *s, const near_pair *pair) {
            (x->holds[s->hold].obstacle < pair->obstacle ||
             (x->holds[s->hold].obstacle == pair->obstacle && x->holds[s->hold].point < pair->point)))
         s->hold++;
-    const hold *held = &x->holds[s->hold];
-    if (!(since > 0) || s->hold == x->hold_count || held->obstacle != pair->obstacle || held->point != pair->point)
+    const hold *held = s->hold < x->hold_count ? &x->holds[s->hold] : NULL;
+    if (!(since > 0) || !held || held->obstacle != pair->obstacle || held->point != pair->point)
         return bo_v3(0, 0, 0);
     const bo_vec3 way = slid(x, held, s->t, s->q);
     const bo_friction friction = bo_friction_at(bo_norm(way) / since, x->def.slip);
