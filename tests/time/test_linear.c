@@ -281,7 +281,8 @@ static bough_status wall_solve(void *data, const double *b, double *x) {
     x[1] = b[1] / 2;
     return BOUGH_OK;
 }
-static double wall_bound(void *data, const double *q, const double *dq) {
+static double wall_bound(void *data, double t, const double *q, const double *dq) {
+    (void)t;
     ((wall *)data)->bounds++;
     return dq[0] > 0.9 * (1 - q[0]) ? 0.9 * (1 - q[0]) / dq[0] : 1;
 }
