@@ -302,6 +302,8 @@ bough_status app_tree_draw_painted(bough_context *ctx, const bough_tree_model *m
 bool app_is_rigid(const bough_run *run);
 /* Its things are placed by their frames, or bent by coordinates; else there is a mesh whose vertices move. */
 bool app_has_looks(const bough_run *run);
+/* The first of the things beside a body that is drawn by its vertices, obstacles; the number of things: there are none. */
+int32_t app_first_beside(const bough_run *run);
 /* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
  * of each thing of the run, and a thing for each look; returns how many looks there are. */
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);

@@ -28,6 +28,7 @@ bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, cons
     const bough_mesh *mesh = bough_run_mesh(run);
     s = mesh ? app_view_create(ctx, mesh, &film->view) : BOUGH_ERROR_MEMORY;
     film->vertex_count = s ? 0 : film->view.surface->vertex_count;
+    film->beside_count = bough_run_thing_count(run) - app_first_beside(run);
     return s;
 }
 
@@ -40,8 +41,11 @@ static bool grow(app_baked_glb *film) {
     film->positions = positions ? positions : film->positions;
     double *times = realloc(film->times, (size_t)capacity * sizeof *times);
     film->times = times ? times : film->times;
-    film->frame_capacity = positions && times ? capacity : film->frame_capacity;
-    return positions && times;
+    bough_glb_pose *beside =
+        realloc(film->beside, ((size_t)capacity * (size_t)film->beside_count + 1) * sizeof *beside);
+    film->beside = beside ? beside : film->beside;
+    film->frame_capacity = positions && times && beside ? capacity : film->frame_capacity;
+    return positions && times && beside;
 }
 
 static float *frame_of(const app_baked_glb *film, int32_t frame) {
@@ -58,6 +62,17 @@ static bough_status body_positions(const bough_run *run, const app_view *view, f
     return u ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
+static void place_beside(const bough_run *run, const app_baked_glb *film) {
+    bough_glb_pose *poses = film->beside + (size_t)film->frame_count * (size_t)film->beside_count;
+    for (int32_t i = 0; i < film->beside_count; i++) {
+        bough_thing_state now;
+        bough_run_thing_state(run, app_first_beside(run) + i, &now);
+        poses[i] = (bough_glb_pose){.hidden = !now.there};
+        memcpy(poses[i].translation, now.frame.pose.position, sizeof poses[i].translation);
+        memcpy(poses[i].rotation, now.frame.pose.rotation, sizeof poses[i].rotation);
+    }
+}
+
 bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_baked_glb *film) {
     const bough_tree_model *model;
     const bough_tree_state *state;
@@ -68,6 +83,7 @@ bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_bak
     float *x = frame_of(film, film->frame_count);
     bough_status s = bough_run_model(run, &model, &state) ? bough_tree_state_surface(ctx, model, state, x, NULL)
                                                           : body_positions(run, &film->view, x);
+    place_beside(run, film);
     film->times[film->frame_count] = bough_run_values(run)[BOUGH_COLUMN_TIME];
     film->frame_count += !s;
     return s;
@@ -176,25 +192,36 @@ static bough_status add_piece(bough_context *ctx, const app_baked_glb *film, con
     return s;
 }
 
-/* Each frame has its own target and no other. */
+/* Each frame has its own target and no other. What is beside the body has none. */
 static bough_status add_frames(bough_context *ctx, const app_baked_glb *film, int32_t piece_count) {
     const size_t targets = (size_t)film->frame_count - 1, pieces = (size_t)piece_count;
-    bough_glb_pose *poses = calloc(pieces + 1, sizeof *poses);
+    const size_t beside = (size_t)film->beside_count;
+    bough_glb_pose *poses = calloc(pieces + beside + 1, sizeof *poses);
     float *weights = calloc(pieces * targets + 1, sizeof *weights);
     bough_status s = poses && weights ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    for (size_t i = 0; i < pieces && !s; i++) {
+    for (size_t i = 0; i < pieces && !s; i++)
         for (int d = 0; d < 3; d++)
             poses[i].rotation[4 * d] = 1;
+    for (size_t i = 0; i < pieces + beside && !s; i++)
         s = bough_glb_add_node(ctx, film->glb, NULL, (int32_t)i, 1);
-    }
     for (size_t f = 0; f <= targets && !s; f++) {
         for (size_t i = 0; i < pieces; i++)
             for (size_t k = 0; k < targets; k++)
                 weights[i * targets + k] = k + 1 == f ? 1.0f : 0.0f;
+        memcpy(poses + pieces, film->beside + f * beside, beside * sizeof *poses);
         s = bough_glb_add_frame(ctx, film->glb, film->times[f], poses, weights);
     }
     free(poses);
     free(weights);
+    return s;
+}
+
+static bough_status add_beside(bough_context *ctx, const bough_run *run, const app_baked_glb *film) {
+    bough_status s = BOUGH_OK;
+    for (int32_t i = 0; i < film->beside_count && !s; i++) {
+        const bough_thing *thing = bough_run_thing(run, app_first_beside(run) + i);
+        s = app_glb_add_look(ctx, thing, bough_run_thing_look(run, thing->look), film->glb);
+    }
     return s;
 }
 
@@ -239,6 +266,8 @@ bough_status app_baked_glb_finish(bough_context *ctx, const bough_run *run, cons
     int32_t count;
     bough_status s = add_pieces(ctx, run, styles, film, &count);
     if (!s)
+        s = add_beside(ctx, run, film);
+    if (!s)
         s = add_frames(ctx, film, count);
     if (s)
         return s;
@@ -252,5 +281,6 @@ void app_baked_glb_destroy(bough_context *ctx, app_baked_glb *film) {
     app_view_destroy(ctx, &film->view);
     free(film->positions);
     free(film->times);
+    free(film->beside);
     *film = (app_baked_glb){0};
 }

@@ -15,7 +15,7 @@ static bool is_seen(const bough_run *run, int32_t thing) {
     return look_at(run, thing)->triangle_count > 0;
 }
 
-static bough_status add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb) {
+bough_status app_glb_add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb) {
     const size_t scalars = 3 * (size_t)look->vertex_count;
     float *x = malloc(scalars * sizeof *x);
     if (!x)
@@ -42,7 +42,7 @@ static bough_status add_nodes(bough_context *ctx, const bough_run *run, int32_t 
     for (int32_t i = 0; i < look_count && !s; i++) {
         if (is_seen(run, looks[i])) {
             mesh_of[i] = mesh_count++;
-            s = add_look(ctx, bough_run_thing(run, looks[i]), look_at(run, looks[i]), glb);
+            s = app_glb_add_look(ctx, bough_run_thing(run, looks[i]), look_at(run, looks[i]), glb);
         }
     }
     for (int32_t i = 0; i < count && !s; i++) {

@@ -148,6 +148,8 @@ int command_movie(int argc, char **argv) {
     a.take.run.watch = look, a.take.run.watch_data = &a;
     int status = app_take_start(ctx, &a.take, &scene, &run);
     if (status == APP_OK)
+        status = app_shot_check(run, &a.film.shot_def);
+    if (status == APP_OK)
         status = shoot(ctx, &a, run);
     app_film_destroy(ctx, &a.film);
     bough_run_destroy(ctx, run);

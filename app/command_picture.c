@@ -96,6 +96,8 @@ int command_picture(int argc, char **argv) {
     app_shot shot = {0};
     int status = app_take_start(ctx, &a.take, &scene, &run);
     if (status == APP_OK)
+        status = app_shot_check(run, &a.shot);
+    if (status == APP_OK)
         status = advance(ctx, &a, run, time);
     if (status == APP_OK)
         status = draw(ctx, &a, run, &shot);

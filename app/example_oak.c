@@ -264,7 +264,7 @@ static void write_storm(FILE *f) {
     for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++)
         fprintf(f, "%s    {\"component\": \"%s\", \"stress\": %g%s}", i ? ",\n" : "", strengths[i].class,
                 strengths[i].strength, strengths[i].rigid ? ", \"lock\": true" : "");
-    fprintf(f, "\n  ],\n  \"remove_below\": -3,\n");
+    fprintf(f, "\n  ],\n  \"obstacles\": [{\"name\": \"ground\", \"shape\": {\"plane\": true}, \"friction\": 0.6}],\n");
 }
 
 static void write_tail(FILE *f, const oak *o) {

@@ -60,8 +60,9 @@ typedef struct app_shot_def {
     app_backdrop backdrop;
     app_paint paints[APP_PAINTS]; /* later ones win */
     int paint_count;
-    bool film;   /* it goes on: what flies gets room to turn, and little of a frame changes with the next */
-    bool follow; /* the camera of a film goes along with what is looked at */
+    bool contacts; /* arrows where things touch */
+    bool film;     /* it goes on: what flies gets room to turn, and little of a frame changes with the next */
+    bool follow;   /* the camera of a film goes along with what is looked at */
 } app_shot_def;
 app_shot_def app_default_shot(void);
 extern const struct argp app_shot_argp; /* child parser of its options; its input is an app_shot_def */
@@ -78,6 +79,7 @@ typedef struct app_shot {
     app_scale scale;
     double ground[3], size; /* of a meadow: its middle, and what stands on it */
     double middle[3];       /* of what is looked at, in the picture that was taken last */
+    double push;            /* N: the largest force of a contact so far, which is the longest arrow */
 } app_shot;
 
 /* Aims at what the run shows now. To be closed, also when it fails. */
@@ -85,6 +87,11 @@ bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_s
 /* Renders the present state into shot->picture. */
 bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *shot);
 void app_shot_close(bough_context *ctx, app_shot *shot);
+/* Prints what the run cannot show of what is asked for. */
+int app_shot_check(const bough_run *run, const app_shot_def *def);
+
+/* contact_picture.c: arrows of the forces at all points of contact, with what the longest stands for. */
+bough_status app_draw_contacts(bough_context *ctx, const bough_run *run, app_shot *shot);
 
 /* ---- take.c: what bough picture and bough movie have in common ---- */
 
@@ -131,7 +138,9 @@ typedef struct app_baked_glb {
     float *positions; /* frame after frame */
     double *times;
     int32_t vertex_count, frame_count, frame_capacity;
-    app_view view; /* of a body */
+    app_view view;          /* of a body */
+    int32_t beside_count;   /* things beside the body, which move as a whole */
+    bough_glb_pose *beside; /* frame after frame */
 } app_baked_glb;
 
 bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_baked_glb *film);
@@ -153,6 +162,8 @@ typedef struct app_cast_glb {
 } app_cast_glb;
 
 /* To be destroyed, also when it fails. */
+/* Adds the look of a rigid thing as a mesh. */
+bough_status app_glb_add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb);
 bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_cast_glb *film);
 bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film);
 bough_status app_cast_glb_finish(bough_context *ctx, app_cast_glb *film);

@@ -118,6 +118,70 @@ static bough_status add_body(bough_context *ctx, const bough_run *run, bough_npz
     return s ? s : add_snapshots(ctx, run, npz);
 }
 
+/* ---- contacts: a row for each point of each frame ---- */
+
+static const char *const contact_count = "contact_count", *const contact_things = "contact_things";
+
+/* Numbers of each point, f64. */
+static const struct {
+    const char *name;
+    int32_t size; /* 0: one number */
+} contact_arrays[] = {{"contact_position", 3},     {"contact_normal", 3},   {"contact_force", 3},
+                      {"contact_normal_force", 0}, {"contact_friction", 3}, {"contact_gap", 0}};
+enum { CONTACT_ARRAYS = sizeof contact_arrays / sizeof *contact_arrays };
+
+static bough_status add_thing_names(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    const int32_t count = bough_run_thing_count(run);
+    const char **names = malloc(((size_t)count + 1) * sizeof *names);
+    for (int32_t i = 0; i < count && names; i++)
+        names[i] = bough_run_thing(run, i)->name;
+    const bough_status s = names ? bough_npz_add_texts(ctx, npz, "thing_names", count, names) : BOUGH_ERROR_MEMORY;
+    free(names);
+    return s;
+}
+
+static bough_status add_contacts(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    const int32_t two = 2;
+    if (!(bough_run_can(run) & BOUGH_CAN_CONTACTS))
+        return BOUGH_OK;
+    bough_status s = bough_npz_add_array(ctx, npz, contact_count, BOUGH_NPZ_INT32, 0, NULL);
+    s = s ? s : bough_npz_add_array(ctx, npz, contact_things, BOUGH_NPZ_INT32, 1, &two);
+    for (int i = 0; i < CONTACT_ARRAYS && !s; i++)
+        s = bough_npz_add_array(ctx, npz, contact_arrays[i].name, BOUGH_NPZ_FLOAT64, contact_arrays[i].size > 0,
+                                &contact_arrays[i].size);
+    return s ? s : add_thing_names(ctx, run, npz);
+}
+
+static bough_status append_contact(bough_context *ctx, const bough_run_contact *c, bough_npz *npz) {
+    double normal_force = 0, friction[3];
+    for (int d = 0; d < 3; d++)
+        normal_force += c->force[d] * c->normal[d];
+    for (int d = 0; d < 3; d++)
+        friction[d] = c->force[d] - normal_force * c->normal[d];
+    const double *const rows[CONTACT_ARRAYS] = {c->position, c->normal, c->force, &normal_force, friction, &c->gap};
+    bough_status s = bough_npz_append(ctx, npz, bough_npz_find(npz, contact_things), 1, c->things);
+    for (int i = 0; i < CONTACT_ARRAYS && !s; i++)
+        s = bough_npz_append(ctx, npz, bough_npz_find(npz, contact_arrays[i].name), 1, rows[i]);
+    return s;
+}
+
+static bough_status append_contacts(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    if (!(bough_run_can(run) & BOUGH_CAN_CONTACTS))
+        return BOUGH_OK;
+    const int32_t count = bough_run_contacts(run, 0, NULL);
+    bough_run_contact *list = malloc(((size_t)count + 1) * sizeof *list);
+    if (!list)
+        return BOUGH_ERROR_MEMORY;
+    bough_run_contacts(run, count, list);
+    bough_status s = bough_npz_append(ctx, npz, bough_npz_find(npz, contact_count), 1, &count);
+    for (int32_t i = 0; i < count && !s; i++)
+        s = append_contact(ctx, &list[i], npz);
+    free(list);
+    return s;
+}
+
+/* ---- all of it ---- */
+
 bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char *path, bough_npz **npz) {
     const bough_tree_model *model;
     const bough_tree_state *state;
@@ -129,7 +193,8 @@ bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char
     s = s ? s : bough_npz_add_array(ctx, *npz, "columns", BOUGH_NPZ_FLOAT64, 1, &columns);
     if (!s)
         s = bough_run_model(run, &model, &state) ? add_tree(ctx, model, *npz) : add_body(ctx, run, *npz);
-    return s ? s : add_columns(ctx, run, *npz);
+    s = s ? s : add_columns(ctx, run, *npz);
+    return s ? s : add_contacts(ctx, run, *npz);
 }
 
 /* Neither it nor what it hangs on is absent. */
@@ -165,6 +230,7 @@ bough_status app_npz_add(bough_context *ctx, const bough_run *run, bough_npz *np
     const double *values = bough_run_values(run), *u;
     bough_status s = bough_npz_append(ctx, npz, TIME, 1, &values[BOUGH_COLUMN_TIME]);
     s = s ? s : bough_npz_append(ctx, npz, COLUMNS, 1, values);
+    s = s ? s : append_contacts(ctx, run, npz);
     if (s)
         return s;
     if (bough_run_model(run, &model, &state))

@@ -17,6 +17,10 @@ bool app_has_looks(const bough_run *run) {
     return first && first->drawing != BOUGH_DRAWN_VERTICES;
 }
 
+int32_t app_first_beside(const bough_run *run) {
+    return app_has_looks(run) ? bough_run_thing_count(run) : 1;
+}
+
 /* Places that differ by rounding only look the same. */
 static bool same_places(const bough_look *a, const bough_look *b) {
     const size_t count = 3 * (size_t)a->vertex_count;
@@ -54,6 +58,9 @@ int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks) {
     int32_t look_count = 0;
     for (int32_t i = 0; i < bough_run_thing_count(run); i++) {
         int32_t look = 0;
+        look_of[i] = -1;
+        if (!bough_run_thing_look(run, bough_run_thing(run, i)->look))
+            continue; /* a body that is drawn by its vertices */
         while (look < look_count && !look_alike(run, i, looks[look]))
             look++;
         if (look == look_count)

@@ -8,7 +8,7 @@
 
 /* ---- options ---- */
 
-enum { OPT_SIZE = 400, OPT_CAMERA, OPT_LOOK, OPT_FOV, OPT_COLOUR, OPT_RANGE, OPT_PAINT, OPT_BACKGROUND };
+enum { OPT_SIZE = 400, OPT_CAMERA, OPT_LOOK, OPT_FOV, OPT_COLOUR, OPT_RANGE, OPT_PAINT, OPT_BACKGROUND, OPT_CONTACTS };
 
 static const struct argp_option options[] = {
     {"size", OPT_SIZE, "WxH", 0, "pixels (default 960x540; of animated PNG files 480x270)", 0},
@@ -24,6 +24,8 @@ static const struct argp_option options[] = {
      "colour of components whose names, or those of their parts, match, such as leaf*=5a8f2e, and of links of "
      "mechanisms; may be given several times, and the last one wins",
      0},
+    {"contacts", OPT_CONTACTS, NULL, 0,
+     "arrows where things touch: the normal force (blue) and the friction (red) on one of the two", 0},
     {"background", OPT_BACKGROUND, "NAME", 0, "paper (default), white, dark or meadow", 0},
     {0},
 };
@@ -108,6 +110,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case OPT_PAINT:
         need_paint(state, text, def);
+        break;
+    case OPT_CONTACTS:
+        def->contacts = true;
         break;
     case OPT_BACKGROUND:
         def->backdrop = (app_backdrop)choose(state, "background", text, backdrops, "paper, white, dark or meadow");
@@ -384,7 +389,7 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
         s = app_view_draw_values(ctx, &shot->view, shot->picture, u, shows ? values : NULL, shot->scale.largest,
                                  shot->view.surface->element_count < 20000);
     free(values);
-    return s;
+    return s || app_has_looks(run) ? s : app_draw_things(ctx, run, &shot->def, shot->picture);
 }
 
 static bough_status draw_bar(bough_context *ctx, app_shot *shot) {
@@ -440,5 +445,7 @@ bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *s
         s = bough_run_model(run, &model, &state) ? draw_parts(ctx, run, model, state, shot) : draw_body(ctx, run, shot);
     if (!s)
         s = draw_bar(ctx, shot);
+    if (!s && shot->def.contacts)
+        s = app_draw_contacts(ctx, run, shot);
     return s ? s : bough_picture_render(ctx, shot->picture);
 }

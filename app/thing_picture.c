@@ -103,7 +103,8 @@ static bough_status draw(bough_context *ctx, const bough_run *run, int32_t i, co
 bough_status app_draw_things(bough_context *ctx, const bough_run *run, const app_shot_def *def,
                              bough_picture *picture) {
     bough_status s = BOUGH_OK;
-    for (int32_t i = 0; i < bough_run_thing_count(run) && !s; i++)
+    const int32_t count = bough_run_thing_count(run);
+    for (int32_t i = app_has_looks(run) ? 0 : app_first_beside(run); i < count && !s; i++)
         if (bough_run_thing_look(run, bough_run_thing(run, i)->look)->triangle_count > 0)
             s = draw(ctx, run, i, def, picture);
     return s;

@@ -134,6 +134,8 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     const view_world *first = s->worlds[0], *w = s->worlds[k];
     if (!view_world_has_part(first, part) || vertex < 0 || vertex >= first->shape->parts[part].vertices)
         return false;
+    if (first->boundary && part > 0)
+        return false; /* an obstacle */
     *its_part = w->boundary ? 0 : part;
     if (k > 0 && w->boundary && !first->boundary)
         *its_vertex = nearest_on_body(w, first, part, vertex);

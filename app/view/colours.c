@@ -50,9 +50,24 @@ static bough_status find_field(const view_world *w, float *numbers, uint16_t *sh
     return s;
 }
 
+/* ---- contacts ---- */
+
+/* Things that belong to the surroundings bear everything, and would outshine the rest. */
+static bough_status add_contacts(view_world *w, float *numbers) {
+    const int32_t count = view_world_touch(w, true);
+    for (int32_t i = 0; i < count; i++) {
+        const bough_run_contact *c = &w->contacts[i];
+        const double *f = c->force, size = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        for (int side = 0; side < 2; side++)
+            if (view_world_has_part(w, c->things[side]) && !bough_run_thing(w->run, c->things[side])->held)
+                numbers[c->things[side]] += (float)size;
+    }
+    return count < 0 ? BOUGH_ERROR_MEMORY : BOUGH_OK;
+}
+
 /* ---- messages ---- */
 
-bough_status view_colours_make(const view_world *w, uint32_t what, uint32_t layer, view_message **message) {
+bough_status view_colours_make(view_world *w, uint32_t what, uint32_t layer, view_message **message) {
     const uint32_t about[2] = {what, layer};
     const double time = view_world_time(w);
     const bool fielded = has_field(w, what);
@@ -64,6 +79,8 @@ bough_status view_colours_make(const view_world *w, uint32_t what, uint32_t laye
     bough_status s = !*message ? BOUGH_ERROR_MEMORY : fielded ? find_field(w, numbers, shares) : BOUGH_OK;
     if (!s && what == VIEW_COLOUR_DEVIATION && w->can & BOUGH_CAN_DEVIATION)
         s = bough_run_deviations(w->run, numbers);
+    if (!s && what == VIEW_COLOUR_CONTACTS)
+        s = add_contacts(w, numbers);
     if (!s) {
         unsigned char *at = (*message)->bytes;
         view_write_head(at, VIEW_COLOURS, w->shape->generation, 0);

@@ -69,7 +69,7 @@ static const struct {
     {SIBLINGS, "siblings", TRUTH, 0, 0, offsetof(view_command, flag)},
     {SECONDS, "seconds", NUMBER, 1e-6, 1, offsetof(view_command, value)},
     {NAME, "name", TEXT, 0, 0, offsetof(view_command, name)},
-    {WHAT, "what", WHOLE, 0, 2, offsetof(view_command, number)},
+    {WHAT, "what", WHOLE, 0, VIEW_COLOUR_COUNT - 1, offsetof(view_command, number)},
     {ENGINE, "engine", TEXT, 0, 0, offsetof(view_command, name)},
     {COUPLING, "coupling", TEXT, 0, 0, offsetof(view_command, coupling)},
     {ON, "on", TRUTH, 0, 0, offsetof(view_command, flag)},

@@ -105,11 +105,62 @@ static void take_joints(const view_world *w, float *numbers) {
     }
 }
 
+/* ---- contacts ---- */
+
+static double strength(const bough_run_contact *c) {
+    return sqrt(c->force[0] * c->force[0] + c->force[1] * c->force[1] + c->force[2] * c->force[2]);
+}
+
+/* The strongest first; points of the same strength in the order of their places, so that arrows do not flicker. */
+static int compare(const void *a, const void *b) {
+    const bough_run_contact *one = a, *other = b;
+    const double x = strength(one), y = strength(other);
+    return x != y ? (x < y ? 1 : -1) : memcmp(one->position, other->position, sizeof one->position);
+}
+
+int32_t view_world_touch(view_world *w, bool all) {
+    const int32_t count = w->can & BOUGH_CAN_CONTACTS ? bough_run_contacts(w->run, 0, NULL) : 0;
+    w->contact_count = 0;
+    if ((size_t)count > w->contact_capacity) {
+        bough_run_contact *more = realloc(w->contacts, 2 * (size_t)count * sizeof *more);
+        if (!more)
+            return -1;
+        w->contacts = more, w->contact_capacity = 2 * (size_t)count;
+    }
+    if (count > 0)
+        bough_run_contacts(w->run, count, w->contacts);
+    for (int32_t i = 0; i < count; i++)
+        if (strength(&w->contacts[i]) > 0)
+            w->contacts[w->contact_count++] = w->contacts[i];
+    if (all || w->contact_count <= VIEW_CONTACTS)
+        return w->contact_count;
+    qsort(w->contacts, (size_t)w->contact_count, sizeof *w->contacts, compare);
+    return VIEW_CONTACTS;
+}
+
+static void write_contacts(const view_world *w, int32_t count, float *numbers) {
+    for (int32_t i = 0; i < count; i++, numbers += VIEW_CONTACT) {
+        const bough_run_contact *c = &w->contacts[i];
+        double along = 0;
+        for (int d = 0; d < 3; d++)
+            along += c->force[d] * c->normal[d];
+        for (int side = 0; side < 2; side++)
+            numbers[side] = (float)c->things[side];
+        for (int d = 0; d < 3; d++) {
+            numbers[2 + d] = (float)c->position[d];
+            numbers[5 + d] = (float)(along * c->normal[d]);
+            numbers[8 + d] = (float)(c->force[d] - along * c->normal[d]);
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
 static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
-    if (w->boundary)
-        return take_body(w, numbers);
-    bough_status s = w->positions ? bough_run_positions(ctx, w->run, -1, w->positions) : BOUGH_OK;
-    for (int32_t p = 0; p < w->shape->part_count && !s; p++)
+    bough_status s = w->boundary    ? take_body(w, numbers)
+                     : w->positions ? bough_run_positions(ctx, w->run, -1, w->positions)
+                                    : BOUGH_OK;
+    for (int32_t p = w->boundary ? 1 : 0; p < w->shape->part_count && !s; p++)
         s = take_part(ctx, w, p, numbers);
     take_joints(w, numbers + w->shape->joints_at);
     return s;
@@ -117,9 +168,13 @@ static bough_status take_numbers(bough_context *ctx, const view_world *w, float 
 
 bough_status view_snapshot_take(bough_context *ctx, view_world *world, view_snapshot **snapshot) {
     *snapshot = NULL;
-    view_snapshot *new = malloc(sizeof *new + (world->shape->number_count + 1) * sizeof *new->numbers);
+    const int32_t contacts = view_world_touch(world, false);
+    const size_t numbers = world->shape->number_count + VIEW_CONTACT * (size_t)(contacts > 0 ? contacts : 0);
+    view_snapshot *new = contacts < 0 ? NULL : malloc(sizeof *new + (numbers + 1) * sizeof *new->numbers);
     if (!new)
         return BOUGH_ERROR_MEMORY;
+    new->contact_count = contacts;
+    write_contacts(world, contacts, new->numbers + world->shape->number_count);
     atomic_init(&new->holders, 1);
     new->shape = view_shape_hold(world->shape);
     new->generation = world->shape->generation;
@@ -177,7 +232,7 @@ static bool remember_shape(view_shape *shape, view_seen *seen) {
 
 static void write_frame_head(view_message *m, const view_snapshot *snapshot, uint32_t frame, uint32_t layer,
                              uint32_t sent) {
-    const uint32_t numbers[4] = {frame, layer, sent, 0};
+    const uint32_t numbers[4] = {frame, layer, sent, (uint32_t)snapshot->contact_count};
     view_write_head(m->bytes, VIEW_FRAME, snapshot->generation, 0);
     memcpy(m->bytes + VIEW_HEAD_SIZE, &snapshot->time, sizeof snapshot->time);
     memcpy(m->bytes + VIEW_HEAD_SIZE + sizeof snapshot->time, numbers, sizeof numbers);
@@ -188,7 +243,8 @@ view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, u
     view_shape *shape = snapshot->shape;
     const bool first = seen->shape != shape || seen->generation != snapshot->generation;
     const size_t words = ((size_t)shape->part_count + 31) / 32, begin = VIEW_HEAD_SIZE + VIEW_FRAME_HEAD;
-    view_message *m = view_message_new(begin + 4 * words + 4 * shape->number_count, false);
+    const size_t contacts = VIEW_CONTACT * (size_t)snapshot->contact_count * sizeof *snapshot->numbers;
+    view_message *m = view_message_new(begin + 4 * words + 4 * shape->number_count + contacts, false);
     if (!m || (first && !remember_shape(shape, seen))) {
         view_message_drop(m);
         return NULL;
@@ -211,6 +267,8 @@ view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, u
     const size_t joints = VIEW_JOINT * (size_t)shape->joint_count * sizeof *snapshot->numbers;
     memcpy(at, snapshot->numbers + shape->joints_at, joints);
     at += joints;
+    memcpy(at, snapshot->numbers + shape->number_count, contacts);
+    at += contacts;
     m->size = (size_t)(at - m->bytes);
     write_frame_head(m, snapshot, frame, layer, sent);
     return m;

@@ -162,7 +162,7 @@ static void show_colours(view_session *s) {
     const double start = app_seconds();
     if (start < s->colours_due)
         return;
-    for (uint32_t what = VIEW_COLOUR_STRESS; what <= VIEW_COLOUR_DEVIATION; what++)
+    for (uint32_t what = VIEW_COLOUR_STRESS; what < VIEW_COLOUR_COUNT; what++)
         for (uint32_t layer = 0; layer < VIEW_LAYERS && session_somebody_wants(s, what); layer++) {
             view_message *message;
             if (s->worlds[layer] && !view_colours_make(s->worlds[layer], what, layer, &message))
@@ -203,6 +203,11 @@ static json_t *json_motors(const bough_run *run) {
     return list;
 }
 
+/* The number of points that push; null: the engine knows none. */
+static json_t *json_contacts(view_world *w) {
+    return w->can & BOUGH_CAN_CONTACTS && view_world_touch(w, true) >= 0 ? json_integer(w->contact_count) : json_null();
+}
+
 static void tell_numbers(view_session *s, double now) {
     view_figures f;
     measure(s, now, &f);
@@ -215,12 +220,12 @@ static void tell_numbers(view_session *s, double now) {
     const bough_run *run = s->worlds[0]->run;
     session_tell_newest(
         s, SLOT_NUMBERS,
-        view_message_json(
-            json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time, "values",
-                      app_json_numbers(bough_run_values(run), bough_run_column_count(run)), "step_us",
-                      app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99), "real_time",
-                      app_json_number(f.real_time), "load", app_json_number(f.load), "fps", app_json_number(f.fps),
-                      "motors", json_motors(run), "kept_from", app_json_number(session_kept_from(s)))));
+        view_message_json(json_pack(
+            "{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time, "values",
+            app_json_numbers(bough_run_values(run), bough_run_column_count(run)), "step_us", app_json_number(f.step_us),
+            "step_us_99", app_json_number(f.step_us_99), "real_time", app_json_number(f.real_time), "load",
+            app_json_number(f.load), "fps", app_json_number(f.fps), "motors", json_motors(run), "contacts",
+            json_contacts(s->worlds[0]), "kept_from", app_json_number(session_kept_from(s)))));
     show_colours(s);
 }
 

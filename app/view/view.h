@@ -27,6 +27,7 @@ enum {
     VIEW_FRAMES_UNDER_WAY = 2, /* to a client that has not told that it drew them */
     VIEW_STATES = 16,          /* most that are saved by name */
     VIEW_FILES = 200,          /* most that are offered to be opened */
+    VIEW_CONTACTS = 256,       /* most points of contact in a frame: those with the largest forces */
 };
 
 /* ---- messages.c ---- */
@@ -93,10 +94,13 @@ typedef struct view_world {
     view_shape *shape;
     double *damping_ratio; /* of the parts, as somebody set it; NAN: nobody did */
     int32_t look_count;
-    int32_t *look_of; /* of the things: which of the looks below */
+    int32_t *look_of; /* of the things: which of the looks below; -1: drawn by its vertices */
     int32_t *looks;   /* of each look: a thing that has it */
     float *positions; /* of all vertices, where all are streamed */
     bough_run_joint *joints;
+    bough_run_contact *contacts; /* of the last snapshot, or of the last colours */
+    int32_t contact_count;       /* that push */
+    size_t contact_capacity;
     /* ---- for a thing whose vertices are drawn by themselves: the boundary of its mesh, and the edges of the whole ---- */
     bough_mesh *boundary;
     int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
@@ -155,6 +159,7 @@ typedef struct view_snapshot {
     view_shape *shape;
     uint32_t generation; /* of the stage that it is drawn on */
     double time;
+    int32_t contact_count; /* VIEW_CONTACT numbers of each follow those of the shape */
     float numbers[];
 } view_snapshot;
 bough_status view_snapshot_take(bough_context *ctx, view_world *world, view_snapshot **snapshot);
@@ -174,14 +179,20 @@ view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, u
 enum { VIEW_FRAME_HEAD = 24, VIEW_POSE = 7 };
 /* Numbers of a joint: its pose, force and torque. */
 enum { VIEW_JOINT = VIEW_POSE + 6 };
+/* Numbers of a contact: two things, position, normal force and friction on the first. */
+enum { VIEW_CONTACT = 11 };
+/* Lists the contacts of the last step that push in world->contacts, at most VIEW_CONTACTS unless all are wanted, the
+ * strongest first where there are more; world->contact_count: how many there are in all. Returns how many are listed; -1:
+ * there is no memory. */
+int32_t view_world_touch(view_world *world, bool all);
 void view_write_pose(const double rotation[9], const double origin[3], float *pose);
 
 /* ---- colours.c ---- */
 
-enum { VIEW_COLOUR_NONE, VIEW_COLOUR_STRESS, VIEW_COLOUR_DEVIATION };
-/* Numbers of all parts: von Mises' stress, or how far the interfaces at which something hangs are from rigid; where the
- * engine knows more, also of each vertex of their surfaces. */
-bough_status view_colours_make(const view_world *world, uint32_t what, uint32_t layer, view_message **message);
+enum { VIEW_COLOUR_NONE, VIEW_COLOUR_STRESS, VIEW_COLOUR_DEVIATION, VIEW_COLOUR_CONTACTS, VIEW_COLOUR_COUNT };
+/* Numbers of all parts: von Mises' stress, how far the interfaces at which something hangs are from rigid, or the sum of
+ * the sizes of all forces of contact; where the engine knows more, also of each vertex of their surfaces. */
+bough_status view_colours_make(view_world *world, uint32_t what, uint32_t layer, view_message **message);
 
 /* ---- commands.c ---- */
 

@@ -113,6 +113,19 @@ static double size_of_look(const bough_look *look) {
     return sqrt(square);
 }
 
+static double size_of_mesh(const bough_mesh *mesh) {
+    double square = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (size_t v = 0; v < (size_t)mesh->vertex_count; v++) {
+            lower = fmin(lower, mesh->vertices[3 * v + d]);
+            upper = fmax(upper, mesh->vertices[3 * v + d]);
+        }
+        square += pow(upper - lower, 2);
+    }
+    return sqrt(square);
+}
+
 static view_shape *shape_of_things(const view_world *w) {
     const int32_t count = bough_run_thing_count(w->run);
     size_t reaches, *reach_of = lay_out_reach(w, &reaches);
@@ -143,25 +156,29 @@ static view_shape *shape_of_things(const view_world *w) {
     return shape;
 }
 
+/* The body, whose vertices come first among all, and what is beside it. */
 static view_shape *shape_of_body(const view_world *w) {
-    view_shape *shape = new_shape(1, 0);
-    double lower[3], upper[3], square = 0;
+    const int32_t count = bough_run_thing_count(w->run);
+    view_shape *shape = new_shape(count, 0);
     if (!shape)
         return NULL;
-    for (int d = 0; d < 3; d++) {
-        lower[d] = INFINITY, upper[d] = -INFINITY;
-        for (int32_t v = 0; v < w->boundary->vertex_count; v++) {
-            lower[d] = fmin(lower[d], w->boundary->vertices[3 * (size_t)v + (size_t)d]);
-            upper[d] = fmax(upper[d], w->boundary->vertices[3 * (size_t)v + (size_t)d]);
-        }
-        square += pow(upper[d] - lower[d], 2);
-    }
     shape->parts[0] = (view_shape_part){.parent = -1,
                                         .scale = 1,
-                                        .size = sqrt(square),
+                                        .size = size_of_mesh(w->boundary),
                                         .vertices = w->boundary->vertex_count,
                                         .inner = bough_run_mesh(w->run)->vertex_count - w->boundary->vertex_count,
                                         .streamed = true};
+    for (int32_t p = 1, first = w->boundary->vertex_count; p < count; p++) {
+        const bough_look *look = bough_run_thing_look(w->run, bough_run_thing(w->run, p)->look);
+        shape->parts[p] = (view_shape_part){.component = 1 + w->look_of[p],
+                                            .parent = -1,
+                                            .scale = 1,
+                                            .size = size_of_look(look),
+                                            .vertices = look->vertex_count,
+                                            .first = first,
+                                            .reach = shape->reach};
+        first += look->vertex_count;
+    }
     return shape;
 }
 
@@ -234,7 +251,9 @@ static bough_status find_looks(view_world *w) {
 static bough_status make_shape(bough_context *ctx, view_world *w) {
     if (bough_run_thing_count(w->run) == 0)
         return BOUGH_ERROR_MEMORY; /* the context tells why */
-    bough_status s = view_world_drawing(w) == BOUGH_DRAWN_VERTICES ? look_at_mesh(ctx, w) : find_looks(w);
+    bough_status s = view_world_drawing(w) == BOUGH_DRAWN_VERTICES ? look_at_mesh(ctx, w) : BOUGH_OK;
+    if (!s)
+        s = find_looks(w);
     if (!s)
         s = view_world_reshape(ctx, w);
     if (s)
@@ -294,6 +313,7 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
     free(w->looks);
     free(w->damping_ratio);
     free(w->joints);
+    free(w->contacts);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);
     free(w);

@@ -94,11 +94,15 @@ typedef struct bough_contact_motion {
     bough_pose pose;    /* of the frame that the shapes of the place lie in, in the world */
     double velocity[3]; /* of its origin, in the world, by the rates y */
     double spin[3];     /* rad/s, in the world */
+    double centre[3];   /* of a place with points only: a sphere around them, in the world, */
+    double radius;      /* m, */
+    double speed;       /* m/s: and a bound on how fast they move by the rates y */
 } bough_contact_motion;
 
 /* A force on an actor at one point. */
 typedef struct bough_contact_push {
     int32_t place;      /* of the actor */
+    int32_t point;      /* of the place's points; -1: any other point of the place */
     double position[3]; /* in the world, when the step began */
     double force[3];    /* N: on the actor, in the world, for the whole step */
 } bough_contact_push;
@@ -116,6 +120,13 @@ typedef struct bough_contact_table {
      * (directions: 3 x 3), of the point of a place that is at `position` of the world. */
     void (*rows)(const void *data, int32_t place, const double position[3], const double directions[9], double sign,
                  double *rows);
+    /* Says where the points of a place are (count x 3, in the world, at the start of the step), and their velocities by
+     * the rates y. Called at most once a step for each place with points, and only where something is near the sphere
+     * around them. NULL, as the next one: the actor has no points. */
+    void (*points)(void *data, int32_t place, int32_t count, double *positions, double *velocities);
+    /* Adds the same rows as above for one of the points. */
+    void (*point_rows)(const void *data, int32_t place, int32_t point, const double directions[9], double sign,
+                       double *rows);
     /* answers = rows A^-1, row by row (row_count x size; A is symmetric). *least (1/kg): directions in which a unit
      * impulse changes rates by less are rigid, and no impulse is looked for along them; 0 unless it is set. Called
      * once, and only in steps in which the actor may touch something (in worlds without islands: in which anything
@@ -150,6 +161,9 @@ typedef struct bough_contact_shape_def {
     bough_shape_def shape; /* convex; its frame in that of the place */
     double friction;       /* of two that touch: the square root of the product */
     double restitution;    /* 0 .. 1, of two that touch: the larger */
+    int32_t point_count;   /* above 0: `shape` is not used. The place touches with so many points of its surface, which
+                              may move against each other: bough_contact_table.points. They touch obstacles and convex
+                              shapes, not other points */
 } bough_contact_shape_def;
 
 /* An actor to be. Functions of other headers fill it, such as bough_mechanism_actor_create(). */
@@ -189,6 +203,8 @@ typedef struct bough_contact_world_def {
     bool islands;            /* impulses of things that hang together by contacts are looked for on their own, whatever
                                 happens elsewhere; true. false: in one search for all, which ends by the worst of them */
     int32_t contact_reserve; /* contacts for which there is room from the start; 0 */
+    int32_t most_contacts;   /* the budget: a step in which more points than that are near each other is refused with
+                                BOUGH_ERROR_UNSUPPORTED; 100000 */
     uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_contact_world_def;
 /* With nothing in it. */

@@ -201,7 +201,7 @@ typedef struct bough_run_modes {
 
 /* A point of the last step where two things touched, or nearly. */
 typedef struct bough_run_contact {
-    int32_t things[2];  /* their numbers; -1: an obstacle of a full body, which is no thing */
+    int32_t things[2];  /* their numbers, the same where a body touches itself; -1: something that is no thing */
     double position[3]; /* in the world, when the step began */
     double normal[3];   /* unit, from the second to the first */
     double gap;         /* m; below 0: they overlapped */

@@ -214,7 +214,10 @@ BOUGH_API bough_status bough_multibody_use_integrator(bough_context *ctx, const 
 
 /* Makes an actor of a contact world (<bough/contact.h>) of a state: the world's step is then its step, by the engine's
  * own method; steps in which something touches are of first order. Shapes lie on bodies, which `place` numbers, ascending;
- * contacts name them as links (BOUGH_CONTACT_OF_LINK). Model and state must outlive the world, or the actor. The caller
+ * contacts name them as links (BOUGH_CONTACT_OF_LINK). A shape whose `place` is the number of a part (from body_count on)
+ * stands for the contact samples of the part's component, bent as the part is; of it only friction and restitution count,
+ * and contacts name it as BOUGH_CONTACT_OF_PART with its number among the parts. Samples touch obstacles and shapes, not
+ * other samples. BOUGH_ERROR_ARGUMENT where a component has none. Model and state must outlive the world, or the actor. The caller
  * hands the actor to a world, or destroys it. Bodies do not touch each other unless touches_itself of the actor is set
  * before it is handed over. */
 BOUGH_API bough_status bough_multibody_actor_create(bough_context *ctx, const bough_multibody *model,

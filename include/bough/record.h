@@ -288,6 +288,8 @@ BOUGH_API bough_status bough_npz_add_array(bough_context *ctx, bough_npz *npz, c
 /* Adds an array of texts (UTF-8), complete at once; NULL is an empty text. */
 BOUGH_API bough_status bough_npz_add_texts(bough_context *ctx, bough_npz *npz, const char *name, int32_t count,
                                            const char *const *texts);
+/* Returns the number of the array of this name; -1: there is none. */
+BOUGH_API int32_t bough_npz_find(const bough_npz *npz, const char *name);
 /* Appends rows of the array's type, one after the other. They are kept in memory until the end. */
 BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t array, int32_t row_count,
                                         const void *rows);

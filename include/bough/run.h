@@ -219,7 +219,7 @@ BOUGH_API void bough_run_seams(const bough_run *run, bough_seams *seams);
 BOUGH_API bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst);
 
 /* Lists the points where things touched in the last step, at most `most`; contacts may be NULL where that is 0. Returns
- * how many there are; 0 without BOUGH_CAN_CONTACTS. Allocates nothing. */
+ * how many there are; 0 without BOUGH_CAN_CONTACTS. Allocates nothing but scratch for the most that was asked for. */
 BOUGH_API int32_t bough_run_contacts(const bough_run *run, int32_t most, bough_run_contact *contacts);
 
 /* Lists the joints as they are now, at most `most`, with the forces of the last step; joints may be NULL where that is 0.

@@ -18,6 +18,7 @@
 #define BOUGH_TREE_H
 
 #include <bough/component.h>
+#include <bough/contact.h>
 #include <bough/engine.h>
 #include <bough/rig.h>
 #include <bough/time.h>
@@ -381,6 +382,36 @@ BOUGH_API bough_status bough_tree_state_pull(bough_context *ctx, const bough_tre
                                              double damping);
 /* Takes all forces and pulls off the state. */
 BOUGH_API void bough_tree_state_clear_forces(const bough_tree_model *model, bough_tree_state *state);
+
+/* ---- contact ---- */
+
+/* A rigid part that flies, with nothing on it, and the shape by which it touches all others. */
+typedef struct bough_tree_solid {
+    int32_t part;
+    bough_shape_def shape; /* a sphere or a box; its frame in the part's, which is at its centre of mass */
+} bough_tree_solid;
+
+typedef struct bough_tree_touch_def {
+    uint32_t cookie;
+    int32_t obstacle_count, solid_count;
+    const bough_obstacle_def *obstacles; /* planes, spheres and boxes; scene files know further shapes, and tracks */
+    const bough_tree_solid *solids;
+    double friction;       /* of all parts; of two things that touch the square root of the product counts */
+    double slip_speed;     /* m/s: friction holds by creeping slower than this */
+    int32_t most_contacts; /* of a step; BOUGH_ERROR_UNSUPPORTED where there are more */
+    uint64_t reserved[4];  /* zeros: room for fields of later versions */
+} bough_tree_touch_def;
+/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts. */
+BOUGH_API bough_tree_touch_def bough_default_tree_touch_def(void);
+
+/* Lets the parts of a state touch obstacles and solids, with the contact samples of their components, in steps from now
+ * on; what they touched before is forgotten. def NULL: nothing. Such steps need the tree's own method and the coupling
+ * L3 (else BOUGH_ERROR_UNSUPPORTED). Copies all of def. Obstacles are not part of snapshots and recordings. */
+BOUGH_API bough_status bough_tree_state_touch(bough_context *ctx, const bough_tree_model *model,
+                                              bough_tree_state *state, const bough_tree_touch_def *def);
+/* Lists the contacts of the last step, at most so many; returns how many there are. things: parts, or -1 less the number
+ * of the obstacle. */
+BOUGH_API int32_t bough_tree_state_contacts(const bough_tree_state *state, int32_t most, bough_run_contact *contacts);
 
 /* ---- reconstruction ---- */
 

@@ -115,7 +115,7 @@ static void collide_sphere_hull(bo_vec3 centre, double radius, const bo_hull *hu
         if (distance < nearest)
             nearest = distance, best = x;
     }
-    const bool outside = most > 1e-9 * radius;
+    const bool outside = most > 1e-9 * (radius > 0 ? radius : m->size);
     const bo_vec3 normal = outside ? bo_normalize(bo_sub(centre, best)) : hull->normals[face];
     bo_manifold_add(m, bo_mul_add(centre, -radius, normal), normal, (outside ? nearest : most) - radius, 0);
 }
@@ -124,6 +124,25 @@ static void collide_hull_plane(const bo_placed *a, bo_manifold *m) {
     for (int32_t i = 0; i < a->hull->vertex_count; i++) {
         const bo_vec3 x = bo_placed_corner(a, i);
         bo_manifold_add(m, x, bo_v3(0, 0, 1), x.z, (uint32_t)i);
+    }
+}
+
+void bo_collide_point(bo_vec3 x, const bough_shape *shape, bo_manifold *m) {
+    m->count = 0, m->size = shape->radius;
+    switch (shape->kind) {
+    case BOUGH_SHAPE_PLANE:
+        bo_manifold_add(m, x, bo_v3(0, 0, 1), x.z, 0);
+        break;
+    case BOUGH_SHAPE_HEIGHT_FIELD:
+        bo_collide_point_field(x, shape, m);
+        break;
+    case BOUGH_SHAPE_SPHERE:
+        collide_spheres(x, 0, shape->radius, m);
+        break;
+    case BOUGH_SHAPE_BOX:
+    case BOUGH_SHAPE_HULL:
+        collide_sphere_hull(x, 0, &shape->hull, m);
+        break;
     }
 }
 

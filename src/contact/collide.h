@@ -41,6 +41,10 @@ void bo_manifold_reduce(bo_manifold *m, int32_t most);
 
 void bo_collide_hulls(const bo_placed *a, const bo_placed *b, bo_manifold *m);
 void bo_collide_sphere_field(bo_vec3 centre, double radius, const bough_shape *field, bo_manifold *m);
+/* A point touches along the normal of the facet under it. */
+void bo_collide_point_field(bo_vec3 x, const bough_shape *field, bo_manifold *m);
+/* A point in the axes of a shape; at most one point is found. Leaves m->count 0 where there is none within m->margin. */
+void bo_collide_point(bo_vec3 x, const bough_shape *shape, bo_manifold *m);
 void bo_collide_hull_field(const bo_placed *a, const bough_shape *field, bo_manifold *m);
 
 /* The part of a face (of `cut`) over another (of `over`), with gaps along the outward normal of the latter, which is

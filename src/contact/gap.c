@@ -88,6 +88,17 @@ void bo_obstacle_gap(const bo_obstacle *obstacle, bo_vec3 x, bo_gap *gap) {
     gap->H = bo_sym(bo_mat_mul(bo_mat_mul(R, gap->H), bo_transpose(R)));
 }
 
+double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x) {
+    const bo_vec3 y = bo_mat_tvec(obstacle->pose.R, bo_sub(x, obstacle->pose.t));
+    if (obstacle->kind == BO_OBSTACLE_PLANE)
+        return y.z;
+    if (obstacle->kind == BO_OBSTACLE_SPHERE)
+        return bo_norm(y) - obstacle->radius;
+    bo_gap gap;
+    gap_in_own_axes(obstacle, y, &gap);
+    return gap.d;
+}
+
 /* ---- reach ---- */
 
 #define MOST_ROUNDS 100

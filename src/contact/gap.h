@@ -90,6 +90,18 @@ typedef struct bo_obstacle {
     const bo_distance_grid *grid;
 } bo_obstacle;
 void bo_obstacle_gap(const bo_obstacle *obstacle, bo_vec3 x, bo_gap *gap); /* in the world */
+double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x);       /* the gap alone, which costs less */
+
+/* An obstacle as engines know it. */
+typedef struct bo_touch_obstacle {
+    const char *name;  /* for messages; NULL: none */
+    bo_obstacle shape; /* at rest where its pose is */
+    double friction;
+    int32_t thing; /* by which contacts name it */
+    /* Its pose at a time; NULL: it does not move. */
+    bo_se3 (*pose)(const void *data, double t);
+    const void *pose_data;
+} bo_touch_obstacle;
 
 /* Conservative: the largest t <= 1 such that the gap of x + s p, 0 <= s <= t, stays above `keep` (0 to 1) of what it is
  * at x (but for rounding), or a little less; never so much that the obstacle could be passed. 0 where x is in the

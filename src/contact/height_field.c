@@ -22,6 +22,24 @@ static facet facet_of(const bough_shape *field, int32_t column, int32_t row, int
     return f;
 }
 
+/* The facet over or under the point; false: beside the field. */
+static bool facet_at(const bough_shape *field, bo_vec3 x, facet *f) {
+    const double u = x.x / field->cell[0] + 0.5 * (field->columns - 1),
+                 v = x.y / field->cell[1] + 0.5 * (field->rows - 1);
+    if (!(u >= 0 && u <= field->columns - 1 && v >= 0 && v <= field->rows - 1))
+        return false;
+    const int32_t column = u < field->columns - 1 ? (int32_t)u : field->columns - 2,
+                  row = v < field->rows - 1 ? (int32_t)v : field->rows - 2;
+    *f = facet_of(field, column, row, v - row > u - column);
+    return true;
+}
+
+void bo_collide_point_field(bo_vec3 x, const bough_shape *field, bo_manifold *m) {
+    facet f;
+    if (facet_at(field, x, &f))
+        bo_manifold_add(m, x, f.normal, bo_dot(f.normal, bo_sub(x, f.corners[0])), 0);
+}
+
 /* ---- which directions the ground can push in ---- */
 
 static bool node_is_below(const bough_shape *field, int32_t column, int32_t row, bo_vec3 p, bo_vec3 direction) {

@@ -8,6 +8,10 @@ static void find_boxes(struct bo_contact_world_work *w, double dt) {
     for (int32_t i = 0; i < w->thing_count; i++) {
         bo_thing *thing = &w->things[i];
         const bo_place *place = &w->places[thing->place];
+        if (!thing->shape) {
+            bo_points_box(w, dt, thing, &w->boxes[i]);
+            continue;
+        }
         bo_shape_bounds(thing->shape, place->pose, &w->boxes[i].lower, &w->boxes[i].upper);
         if (place->group < 0)
             continue;
@@ -41,6 +45,8 @@ static bool may_touch(const void *user, int32_t a, int32_t b) {
     if (i == k || (p->group < 0 && q->group < 0) ||
         (p->group == q->group && !w->actors[p->group].touches_itself)) /* a body is one place: only actors have more */
         return false;
+    if (!w->things[a].shape && !w->things[b].shape) /* points do not touch points */
+        return false;
     if (!(p->groups & q->mask) || !(q->groups & p->mask))
         return false;
     return w->ignored_count == 0 || !is_ignored(w, i, k);
@@ -56,23 +62,33 @@ static void find_tangents(bo_meeting *m) {
     m->tangents[1] = bo_cross(n, m->tangents[0]);
 }
 
-static bough_status meet(bough_context *ctx, struct bo_contact_world_work *w, int32_t a, int32_t b) {
+bool bo_world_add_meeting(bough_context *ctx, struct bo_contact_world_work *w, int32_t a, int32_t b,
+                          const int32_t points[2], double part, const bough_touching *at) {
+    if (!BO_RESERVE(ctx, w->meetings, w->meeting_capacity, w->meeting_count + 1))
+        return false;
+    bo_meeting *m = &w->meetings[w->meeting_count++];
+    *m = (bo_meeting){.a = a, .b = b, .points = {points[0], points[1]}, .feature = at->feature, .gap = at->gap};
+    m->normal = bo_load3(at->normal);
+    m->position = bo_mul_add(bo_load3(at->on_a), -part * at->gap, m->normal);
+    find_tangents(m);
+    return true;
+}
+
+static bough_status meet(bough_context *ctx, struct bo_contact_world_work *w, int32_t a, int32_t b, double dt) {
+    static const int32_t none[2] = {-1, -1};
     const bo_thing *p = &w->things[a], *q = &w->things[b];
+    if (!p->shape || !q->shape)
+        return bo_points_meet(ctx, w, a, b, dt);
     const bough_pose at_a = bo_put_pose(w->places[p->place].pose), at_b = bo_put_pose(w->places[q->place].pose);
     const double margin = w->def.margin * fmin(p->shape->radius, q->shape->radius) + p->reach + q->reach;
     bough_touching points[BOUGH_MOST_TOUCHING];
     const int32_t count = bough_shapes_touch(p->shape, &at_a, q->shape, &at_b, margin, points);
-    if (!BO_RESERVE(ctx, w->meetings, w->meeting_capacity, w->meeting_count + (size_t)count))
-        return bo_fail_memory(ctx);
     for (int32_t i = 0; i < count; i++) {
-        bo_meeting *m = &w->meetings[w->meeting_count++];
-        *m = (bo_meeting){.a = a, .b = b, .feature = points[i].feature, .gap = points[i].gap};
         /* one point for both: equal and opposite impulses then have no torque. Where one of them stays, that of the
          * other, which will come there. */
         const double part = points[i].gap > 0 && w->places[q->place].group < 0 ? 0 : 0.5;
-        m->position = bo_mul_add(bo_load3(points[i].on_a), -part * points[i].gap, bo_load3(points[i].normal));
-        m->normal = bo_load3(points[i].normal);
-        find_tangents(m);
+        if (!bo_world_add_meeting(ctx, w, a, b, none, part, &points[i]))
+            return bo_fail_memory(ctx);
     }
     return BOUGH_OK;
 }
@@ -82,6 +98,11 @@ bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *w, 
     BO_TRY(bo_sweep_find(ctx, &w->sweep, w->boxes, may_touch, w));
     w->meeting_count = 0;
     for (size_t i = 0; i < w->sweep.pair_count; i++)
-        BO_TRY(meet(ctx, w, (int32_t)(w->sweep.pairs[i] >> 32), (int32_t)(w->sweep.pairs[i] & 0xFFFFFFFFu)));
+        BO_TRY(meet(ctx, w, (int32_t)(w->sweep.pairs[i] >> 32), (int32_t)(w->sweep.pairs[i] & 0xFFFFFFFFu), dt));
+    if (w->meeting_count > (size_t)w->def.most_contacts)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "there are %zu contacts in one step, and most_contacts allows %d: allow more, or let fewer "
+                       "things or points touch",
+                       w->meeting_count, w->def.most_contacts);
     return BOUGH_OK;
 }

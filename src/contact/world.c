@@ -10,6 +10,7 @@
 #define ACTOR_COOKIE 0xB0061075u
 #define MOST_THINGS 100000
 #define MOST_RATES 1000000
+#define MOST_POINTS 100000
 
 bough_obstacle_def bough_default_obstacle_def(void) {
     return (bough_obstacle_def){.cookie = OBSTACLE_COOKIE, .pose = bough_default_pose(), .friction = 0.5};
@@ -27,7 +28,8 @@ bough_contact_world_def bough_default_contact_world_def(void) {
                                      .bounce_speed = 0.02,
                                      .most_rounds = 200,
                                      .tolerance = 1e-5,
-                                     .islands = true};
+                                     .islands = true,
+                                     .most_contacts = 100000};
 }
 
 void bough_contact_actor_destroy(bough_context *ctx, bough_contact_actor *actor) {
@@ -82,6 +84,14 @@ static bough_status check_actor_shapes(bough_context *ctx, const bough_contact_a
         if (!is_number(shape->restitution, 0, 1))
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its restitution is %g; it must be 0 to 1", name.text,
                            shape->restitution);
+        if (!is_number(shape->point_count, 0, MOST_POINTS))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: it can have 0 to %d points, not %d", name.text, MOST_POINTS,
+                           shape->point_count);
+        if (shape->point_count > 0 && (!actor->table->points || !actor->table->point_rows))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s has points: the actor's table needs points and point_rows",
+                           name.text);
+        if (shape->point_count > 0 && i > 0 && shape->place == shape[-1].place && shape[-1].point_count > 0)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: place %d has points already", name.text, shape->place);
         BO_TRY(bo_check_friction(ctx, name.text, shape->friction));
     }
     return BOUGH_OK;
@@ -116,11 +126,12 @@ static bough_status check_count(bough_context *ctx, const char *what, int32_t co
 static bough_status check_def(bough_context *ctx, const bough_contact_world_def *def) {
     if (!is_number(def->margin, 0, 10) || !is_number(def->correction, 0, 1) || !is_number(def->push_speed, 0, 1e6) ||
         !is_number(def->bounce_speed, 0, 1e6) || !is_number(def->most_rounds, 1, 1000000) ||
-        !is_number(def->tolerance, 0, 1) || !is_number(def->contact_reserve, 0, 10 * MOST_THINGS))
+        !is_number(def->tolerance, 0, 1) || !is_number(def->contact_reserve, 0, 10 * MOST_THINGS) ||
+        !is_number(def->most_contacts, 1, 10 * MOST_THINGS))
         return bo_fail(
             ctx, BOUGH_ERROR_ARGUMENT,
             "contact world: margin (0 .. 10), correction (0 .. 1), the speeds (0 or more), most_rounds (1 or "
-            "more), tolerance (0 .. 1) or contact_reserve (0 .. 1000000) is out of range");
+            "more), tolerance (0 .. 1), contact_reserve (0 .. 1000000) or most_contacts (1 .. 1000000) is out of range");
     BO_TRY(check_count(ctx, "obstacles", def->obstacle_count, def->obstacles));
     BO_TRY(check_count(ctx, "bodies", def->body_count, def->bodies));
     for (int32_t i = 0; i < def->obstacle_count; i++)
@@ -135,7 +146,7 @@ static bough_status check_def(bough_context *ctx, const bough_contact_world_def 
 /* ---- making ---- */
 
 typedef struct {
-    size_t things, places, rates; /* rates: of the actors */
+    size_t things, places, rates, points; /* rates, points: of the actors */
 } counts;
 
 static counts count_all(const bough_contact_world_def *def) {
@@ -148,6 +159,8 @@ static counts count_all(const bough_contact_world_def *def) {
         c.things += (size_t)def->actors[i].shape_count;
         c.places += (size_t)def->actors[i].place_count;
         c.rates += (size_t)def->actors[i].most_rates;
+        for (int32_t k = 0; k < def->actors[i].shape_count; k++)
+            c.points += (size_t)def->actors[i].shapes[k].point_count;
     }
     return c;
 }
@@ -162,9 +175,12 @@ static bough_status allocate(bough_context *ctx, const bough_contact_world_def *
     w->bodies = BO_NEW_ZEROS(ctx, bo_body, def->body_count);
     w->groups = BO_NEW_ZEROS(ctx, bo_group, groups);
     w->numbers = BO_NEW_ZEROS(ctx, double, 3 * c.rates);
+    w->positions = BO_NEW_ZEROS(ctx, double, 6 * c.points);
     world->bodies = BO_NEW_ZEROS(ctx, bough_rigid_body, def->body_count);
-    if (!w->places || !w->things || !w->boxes || !w->bodies || !w->groups || !w->numbers || !world->bodies)
+    if (!w->places || !w->things || !w->boxes || !w->bodies || !w->groups || !w->numbers || !w->positions ||
+        !world->bodies)
         return bo_fail_memory(ctx);
+    w->velocities = w->positions + 3 * c.points;
     BO_TRY(bo_sweep_create(ctx, (int32_t)c.things, &w->sweep));
     return bo_islands_create(ctx, (int32_t)groups, &w->islands);
 }
@@ -198,12 +214,22 @@ static bough_status add_thing(bough_context *ctx, struct bo_contact_world_work *
         return status;
     }
     thing->place = w->place_count - 1;
-    thing->friction = friction, thing->restitution = restitution;
+    thing->friction = friction, thing->restitution = restitution, thing->radius = thing->shape->radius;
     w->thing_count++;
     if (bo_shape_is_ground(thing->shape) && w->places[thing->place].side.kind != BOUGH_CONTACT_OF_OBSTACLE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "%s: planes and height fields can only be obstacles: give it a sphere, a box or a hull", name);
     return BOUGH_OK;
+}
+
+static void add_points(struct bo_contact_world_work *w, const bough_contact_shape_def *def) {
+    bo_thing *thing = &w->things[w->thing_count++];
+    *thing = (bo_thing){.place = w->place_count - 1,
+                        .point_count = def->point_count,
+                        .points = w->point_count,
+                        .friction = def->friction,
+                        .restitution = def->restitution};
+    w->point_count += (size_t)def->point_count;
 }
 
 static bo_place *add_place(struct bo_contact_world_work *w, bough_contact_side side, int32_t group) {
@@ -236,8 +262,11 @@ static bough_status add_actors(bough_context *ctx, struct bo_contact_world_work 
         for (int32_t k = 0; k < actor->place_count; k++) {
             add_place(w, (bough_contact_side){actor->places[k].kind, actor->places[k].index, i}, i)->number = k;
             for (; shape < actor->shape_count && actor->shapes[shape].place == k; shape++)
-                BO_TRY(add_thing(ctx, w, shape_label(actor, shape).text, &actor->shapes[shape].shape,
-                                 actor->shapes[shape].friction, actor->shapes[shape].restitution));
+                if (actor->shapes[shape].point_count > 0)
+                    add_points(w, &actor->shapes[shape]);
+                else
+                    BO_TRY(add_thing(ctx, w, shape_label(actor, shape).text, &actor->shapes[shape].shape,
+                                     actor->shapes[shape].friction, actor->shapes[shape].restitution));
         }
     }
     return BOUGH_OK;
@@ -275,10 +304,12 @@ static bough_status fill(bough_context *ctx, const bough_contact_world_def *def,
     struct bo_contact_world_work *w = bo_world_work(world);
     BO_TRY(check_def(ctx, def));
     const counts c = count_all(def);
-    if (c.things > MOST_THINGS || c.places > 2 * MOST_THINGS || c.rates > MOST_RATES)
+    if (c.things > MOST_THINGS || c.places > 2 * MOST_THINGS || c.rates > MOST_RATES || c.points > 10 * MOST_POINTS)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "a contact world can have %d shapes, %d places and %d rates of actors, not %zu, %zu and %zu",
-                       MOST_THINGS, 2 * MOST_THINGS, MOST_RATES, c.things, c.places, c.rates);
+                       "a contact world can have %d shapes, %d places, %d rates and %d points of actors, not %zu, %zu, "
+                       "%zu and %zu",
+                       MOST_THINGS, 2 * MOST_THINGS, MOST_RATES, 10 * MOST_POINTS, c.things, c.places, c.rates,
+                       c.points);
     w->def = *def;
     w->def.obstacles = NULL, w->def.bodies = NULL, w->def.actors = NULL;
     world->body_count = def->body_count;
@@ -333,7 +364,7 @@ static void destroy_work(bough_context *ctx, struct bo_contact_world_work *w) {
     bo_sweep_destroy(ctx, &w->sweep);
     bo_islands_destroy(ctx, &w->islands);
     void *const blocks[] = {w->actors,  w->places,   w->things,      w->boxes, w->bodies,  w->groups, w->numbers,
-                            w->ignored, w->meetings, w->constraints, w->rows,  w->answers, w->pushes, w->kept};
+                            w->positions, w->ignored, w->meetings, w->constraints, w->rows,  w->answers, w->pushes, w->kept};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

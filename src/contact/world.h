@@ -16,14 +16,20 @@ typedef struct bo_place {
     uint32_t groups, mask;  /* bits of its filter */
     bo_se3 pose;            /* in the world */
     bo_vec3 velocity, spin; /* without contact */
+    bo_vec3 centre;         /* of a sphere around its points, if it has some */
+    double radius, speed;   /* of that; of the fastest point */
 } bo_place;
 
-/* A shape, and whose. */
+/* A shape, or points of a surface, and whose. */
 typedef struct bo_thing {
-    bough_shape *shape;
+    bough_shape *shape; /* NULL: points */
     int32_t place;
+    int32_t point_count; /* 0: a shape */
+    size_t points;       /* where those begin among the world's */
+    bool looked;         /* the points of this step are there */
     double friction, restitution;
-    double reach; /* m: that it moves in the step */
+    double reach;  /* m: that it moves in the step */
+    double radius; /* m: of a sphere around it */
 } bo_thing;
 
 /* A free rigid body in a step. */
@@ -39,7 +45,8 @@ typedef struct bo_body {
 
 /* Two things at a point. */
 typedef struct bo_meeting {
-    int32_t a, b; /* things */
+    int32_t a, b;      /* things */
+    int32_t points[2]; /* of things that are points: which; else -1 */
     uint32_t feature;
     bo_vec3 position, normal, tangents[2];
     double gap;
@@ -73,6 +80,8 @@ struct bo_contact_world_work {
     bo_body *bodies;
     bo_group *groups; /* of the actors, then of the bodies */
     double *numbers;  /* rates and impulses of the actors */
+    size_t point_count;
+    double *positions, *velocities; /* of all points: 3 each */
     size_t ignored_count, ignored_capacity;
     uint64_t *ignored; /* (place << 32) + place, the smaller first; ascending */
     bo_sweep sweep;
@@ -106,6 +115,15 @@ bool bo_bodies_move(bough_contact_world *world, double dt);
 
 /* meet.c: what may touch, and the points where it does. */
 bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *work, double dt);
+/* Adds a point; false: there is no memory. points: as in bo_meeting. part: how far it lies towards b, as a part of the
+ * gap. */
+bool bo_world_add_meeting(bough_context *ctx, struct bo_contact_world_work *work, int32_t a, int32_t b,
+                          const int32_t points[2], double part, const bough_touching *at);
+
+/* points.c: things that are points of a surface. */
+void bo_points_box(const struct bo_contact_world_work *work, double dt, bo_thing *thing, bo_box *box);
+/* Adds the meetings of two things of which one is points, the other a shape. */
+bough_status bo_points_meet(bough_context *ctx, struct bo_contact_world_work *work, int32_t a, int32_t b, double dt);
 
 /* -1: there is no such place. */
 int32_t bo_world_find_place(const struct bo_contact_world_work *work, bough_contact_side side);

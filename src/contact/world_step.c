@@ -21,10 +21,11 @@ static void place_all(world_work *w, const bough_rigid_body *bodies) {
             bo_motion_rates(6, body->motion, body->y, &place->velocity, &place->spin);
         } else {
             const bo_actor *actor = &w->actors[place->group];
-            bough_contact_motion motion;
+            bough_contact_motion motion = {0};
             actor->table->place(actor->data, place->number, &motion);
             place->pose = bo_pose(&motion.pose);
             place->velocity = bo_load3(motion.velocity), place->spin = bo_load3(motion.spin);
+            place->centre = bo_load3(motion.centre), place->radius = motion.radius, place->speed = motion.speed;
         }
     }
 }
@@ -37,7 +38,8 @@ static double least_speed(const bough_contact_world_def *def, double gap, double
     return gap > 0 ? -gap / dt : fmin(-def->correction * gap / dt, def->push_speed);
 }
 
-static void add_rows(const world_work *w, const bo_place *place, const bo_meeting *m, double sign, double *rows) {
+static void add_rows(const world_work *w, const bo_place *place, const bo_meeting *m, int side, double *rows) {
+    const double sign = side ? -1 : 1;
     double position[3], directions[9];
     bo_store3(directions, m->normal);
     bo_store3(directions + 3, m->tangents[0]), bo_store3(directions + 6, m->tangents[1]);
@@ -47,6 +49,10 @@ static void add_rows(const world_work *w, const bo_place *place, const bo_meetin
         return;
     }
     const bo_actor *actor = &w->actors[place->group];
+    if (m->points[side] >= 0) {
+        actor->table->point_rows(actor->data, place->number, m->points[side], directions, sign, rows);
+        return;
+    }
     bo_store3(position, m->position);
     actor->table->rows(actor->data, place->number, position, directions, sign, rows);
 }
@@ -69,7 +75,7 @@ static void fill_constraint(world_work *w, const bo_meeting *m, double dt, size_
             memset(w->rows + *row, 0, count * sizeof(double));
             *row += count;
         }
-        add_rows(w, place, m, s ? -1 : 1, w->rows + c->rows[same ? 0 : s]);
+        add_rows(w, place, m, s, w->rows + c->rows[same ? 0 : s]);
     }
 }
 
@@ -237,7 +243,7 @@ static void gather_pushes(world_work *w, int32_t actor, double dt) {
             const bo_place *place = &w->places[w->things[side ? w->meetings[i].b : w->meetings[i].a].place];
             if (place->group != actor)
                 continue;
-            push->place = place->number;
+            push->place = place->number, push->point = w->meetings[i].points[side];
             bo_store3(push->position, w->meetings[i].position);
             bo_store3(push->force, bo_scale(side ? -1 : 1, bo_scale(1 / dt, impulse_at(w, i))));
             push++;

@@ -1,5 +1,8 @@
 #include "engine/contacts.h"
 
+#include "base/file.h"
+#include "base/vec.h"
+
 #include <string.h>
 
 int32_t bo_world_contacts(const bough_contact_world *world, bo_thing_of_side thing_of, const void *data, int32_t most,
@@ -26,4 +29,105 @@ void bo_world_touch(const bough_contact_world *world, bough_contact_kind kind, i
             for (int d = 0; d < 3 && c->sides[side].kind == kind && c->sides[side].index == index; d++)
                 force[d] += side ? -c->force[d] : c->force[d];
     }
+}
+
+/* ---- any engine ---- */
+
+bough_status bo_engine_list_contacts(bough_context *ctx, const bo_engine *engine, bo_contact_list *list) {
+    const bo_engine_kind *kind = engine->kind;
+    list->count = 0;
+    if (!(kind->can & BOUGH_CAN_CONTACTS))
+        return BOUGH_OK;
+    const int32_t count = kind->contacts(engine->data, (int32_t)list->capacity, list->items);
+    if ((size_t)count > list->capacity) {
+        if (!BO_RESERVE(ctx, list->items, list->capacity, (size_t)count))
+            return BOUGH_ERROR_MEMORY;
+        kind->contacts(engine->data, count, list->items);
+    }
+    list->count = count;
+    return BOUGH_OK;
+}
+
+double bo_contact_split(const bough_run_contact *c, double friction[3]) {
+    const bo_vec3 force = bo_load3(c->force), normal = bo_load3(c->normal);
+    const double along = bo_dot(force, normal);
+    bo_store3(friction, bo_mul_add(force, -along, normal));
+    return along;
+}
+
+/* ---- probes ---- */
+
+static bough_status find_thing(bough_context *ctx, const bo_engine *engine, const char *probe, const char *name,
+                               int32_t *thing) {
+    const char **names = BO_NEW_ARRAY(ctx, const char *, engine->thing_count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    *thing = -1;
+    for (int32_t i = 0; i < engine->thing_count; i++) {
+        names[i] = engine->things[i].name;
+        if (*thing < 0 && !strcmp(names[i], name))
+            *thing = i;
+    }
+    const char *nearest = *thing < 0 ? bo_nearest_word(name, names, engine->thing_count) : NULL;
+    bough_status status = BOUGH_OK;
+    if (*thing < 0)
+        status = bo_fail(ctx, BOUGH_ERROR_FORMAT,
+                         "the probe \"%.60s\" watches \"%.60s\", which is nothing in this scene%s%.60s%s", probe, name,
+                         nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    bo_free(ctx, names);
+    return status;
+}
+
+bough_status bo_engine_watch_contacts(bough_context *ctx, bo_engine *engine) {
+    for (int32_t i = 0; i < engine->probe_count; i++) {
+        const bo_probe *probe = &engine->probes[i];
+        if (probe->kind != BO_PROBE_CONTACT)
+            continue;
+        if (!(engine->kind->can & BOUGH_CAN_CONTACTS))
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "the probe \"%.60s\" measures contacts, and %s knows none in this scene", probe->name,
+                           engine->kind->title);
+        BO_TRY(bo_engine_need_things(engine));
+        if (!engine->watched && !(engine->watched = BO_NEW_ARRAY(ctx, int32_t, 2 * (size_t)engine->probe_count)))
+            return BOUGH_ERROR_MEMORY;
+        int32_t *watched = engine->watched + 2 * (size_t)i;
+        watched[1] = -1;
+        BO_TRY(find_thing(ctx, engine, probe->name, probe->thing, &watched[0]));
+        if (probe->against)
+            BO_TRY(find_thing(ctx, engine, probe->name, probe->against, &watched[1]));
+    }
+    return BOUGH_OK;
+}
+
+/* Adds a point to the columns of a probe, once also where a thing touches itself: its force is none on the whole. */
+static void add_point(const bough_run_contact *c, const int32_t watched[2], double values[6]) {
+    double friction[3];
+    bool seen = false;
+    for (int side = 0; side < 2; side++) {
+        if (c->things[side] != watched[0] || (watched[1] >= 0 && c->things[1 - side] != watched[1]))
+            continue;
+        seen = true;
+        for (int d = 0; d < 3; d++)
+            values[3 + d] += side ? -c->force[d] : c->force[d];
+    }
+    if (!seen || bo_norm(bo_load3(c->force)) == 0)
+        return;
+    values[0]++;
+    values[1] += bo_contact_split(c, friction);
+    values[2] += bo_norm(bo_load3(friction));
+}
+
+bough_status bo_engine_measure_contacts(bough_context *ctx, bo_engine *engine, double *values) {
+    if (!engine->watched)
+        return BOUGH_OK;
+    BO_TRY(bo_engine_list_contacts(ctx, engine, &engine->contacts));
+    values += BOUGH_COLUMN_PROBES;
+    for (int32_t i = 0; i < engine->probe_count; values += bo_probe_columns(&engine->probes[i++])) {
+        if (engine->probes[i].kind != BO_PROBE_CONTACT)
+            continue;
+        memset(values, 0, 6 * sizeof *values);
+        for (int32_t k = 0; k < engine->contacts.count; k++)
+            add_point(&engine->contacts.items[k], engine->watched + 2 * (size_t)i, values);
+    }
+    return BOUGH_OK;
 }

@@ -40,9 +40,11 @@ bough_status bo_engine_name_columns(bough_context *ctx, bo_engine *engine, int32
     static const char *const joint[] = {".value", ".gap", ".tilt"};
     static const char *const wrench[] = {".fx", ".fy", ".fz", ".tx", ".ty", ".tz"};
     static const char *const motor[] = {".value", ".rate", ".effort"};
+    static const char *const contact[] = {".points", ".normal", ".friction", ".fx", ".fy", ".fz"};
     static const char *const *const suffixes[] = {
-        [BO_PROBE_MOTION] = motion, [BO_PROBE_STRESS] = stress, [BO_PROBE_TOUCH] = touch,
-        [BO_PROBE_JOINT] = joint,   [BO_PROBE_WRENCH] = wrench, [BO_PROBE_MOTOR] = motor};
+        [BO_PROBE_MOTION] = motion, [BO_PROBE_STRESS] = stress, [BO_PROBE_TOUCH] = touch,    [BO_PROBE_JOINT] = joint,
+        [BO_PROBE_WRENCH] = wrench, [BO_PROBE_MOTOR] = motor,   [BO_PROBE_CONTACT] = contact};
+    engine->probes = probes, engine->probe_count = count;
     engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)count);
     if (!engine->columns)
         return BOUGH_ERROR_MEMORY;
@@ -61,6 +63,16 @@ const char *bo_registered_integrator(const char *name) {
     return NULL;
 }
 
+void bo_looks_free(bough_context *ctx, int32_t count, bough_look *looks) {
+    for (int32_t i = 0; i < count; i++)
+        if (!looks[i].component) {
+            bo_free(ctx, (void *)(uintptr_t)looks[i].vertices);
+            bo_free(ctx, (void *)(uintptr_t)looks[i].triangles);
+            bo_free(ctx, (void *)(uintptr_t)looks[i].vertex_colours);
+        }
+    bo_free(ctx, looks);
+}
+
 bough_status bo_engine_need_things(bo_engine *engine) {
     return engine->things ? BOUGH_OK : engine->kind->gather(engine);
 }
@@ -69,6 +81,8 @@ void bo_engine_destroy(bough_context *ctx, bo_engine *engine) {
     for (int32_t i = 0; i < engine->column_count; i++)
         bo_free(ctx, engine->columns[i]);
     bo_free(ctx, engine->columns);
+    bo_free(ctx, engine->watched);
+    bo_free(ctx, engine->contacts.items);
     if (engine->data)
         engine->kind->destroy(ctx, engine->data);
     *engine = (bo_engine){0};

@@ -141,6 +141,13 @@ typedef struct bo_engine_kind {
     const struct bough_tree_model *(*model)(const void *data, struct bough_tree_state **state);
 } bo_engine_kind;
 
+/* Contacts of one moment. Zero bytes: none. */
+typedef struct bo_contact_list {
+    bough_run_contact *items;
+    int32_t count;
+    size_t capacity;
+} bo_contact_list;
+
 /* An engine that was made. Zero bytes: none. */
 struct bo_engine {
     const bo_engine_kind *kind;
@@ -163,6 +170,12 @@ struct bo_engine {
     const double *displacement, *velocity;
 
     int32_t stress_count; /* of what has a stress: the things, or the elements of the mesh */
+
+    /* ---- probes of contacts: contacts.h ---- */
+    int32_t probe_count;
+    const bo_probe *probes;
+    int32_t *watched; /* 2 probe_count: the things of each probe of contacts, -1: any; NULL: no probe is one */
+    bo_contact_list contacts;
 };
 
 /* The choices of a host about stepping a scene; each engine heeds those it can. */
@@ -180,6 +193,8 @@ bough_status bo_engine_name_columns(bough_context *ctx, bo_engine *engine, int32
 const char *bo_registered_integrator(const char *name);
 /* Gathers the things of the engine, once. */
 bough_status bo_engine_need_things(bo_engine *engine);
+/* Frees looks whose arrays are their own, and the list of them. Takes NULL where count is 0. */
+void bo_looks_free(bough_context *ctx, int32_t count, bough_look *looks);
 /* Accepts an engine that was created, or one that is all zero bytes. */
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
 

@@ -11,7 +11,8 @@ typedef enum bo_probe_kind {
     BO_PROBE_TOUCH,  /* force on an end effector */
     BO_PROBE_JOINT,  /* a coordinate, and how far its sides are apart: distance, angle */
     BO_PROBE_WRENCH, /* force and torque that a joint exerts on its child */
-    BO_PROBE_MOTOR   /* the coordinate that it drives, its rate, and the force or torque that it gives */
+    BO_PROBE_MOTOR,  /* the coordinate that it drives, its rate, and the force or torque that it gives */
+    BO_PROBE_CONTACT /* points where a thing touches others, and the forces on it there; the run measures it */
 } bo_probe_kind;
 
 /* A point of a link or free body. */
@@ -40,13 +41,15 @@ typedef struct bo_probe {
     int32_t end_effector, joint;
     /* ---- on joints and motors of a multibody system ---- */
     int32_t freedom, motor;
+    /* ---- on contacts, in every engine that knows some ---- */
+    char *thing, *against; /* names; against NULL: all that touches the thing */
 } bo_probe;
 
 static inline int bo_probe_columns(const bo_probe *probe) {
-    return probe->kind == BO_PROBE_MOTION   ? 9
-           : probe->kind == BO_PROBE_STRESS ? 4
-           : probe->kind == BO_PROBE_WRENCH ? 6
-                                            : 3;
+    return probe->kind == BO_PROBE_MOTION                                      ? 9
+           : probe->kind == BO_PROBE_STRESS                                    ? 4
+           : probe->kind == BO_PROBE_WRENCH || probe->kind == BO_PROBE_CONTACT ? 6
+                                                                               : 3;
 }
 
 #endif

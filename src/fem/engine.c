@@ -14,7 +14,10 @@ enum { PASSES = 3 };       /* of a step with friction */
 typedef struct {
     bough_context *ctx;
     bo_body_plan plan;
-    bough_thing thing;
+    bough_thing *things;  /* the bodies, then obstacles; NULL: nobody looked */
+    bough_look *looks;    /* of obstacles */
+    bough_contact *found; /* scratch of contacts() */
+    size_t found_capacity;
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
@@ -206,9 +209,9 @@ static bough_status measure(void *data, double t, double *values) {
     values += BOUGH_COLUMN_PROBES;
     for (int32_t i = 0; i < e->plan.probe_count; i++) {
         const bo_probe *probe = &e->plan.probes[i];
-        if (probe->kind != BO_PROBE_STRESS)
+        if (probe->kind == BO_PROBE_MOTION)
             measure_probe(e, probe, values);
-        else
+        else if (probe->kind == BO_PROBE_STRESS)
             BO_TRY(measure_stress(e, probe, values));
         values += bo_probe_columns(probe);
     }
@@ -248,28 +251,98 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
 
 /* ---- what is shown ---- */
 
+static void drop_surface(full_engine *e) {
+    bo_looks_free(e->ctx, e->looks ? e->plan.obstacle_count : 0, e->looks);
+    bo_free(e->ctx, e->things);
+    e->looks = NULL, e->things = NULL;
+}
+
+static bough_thing describe_body(const bo_engine *engine, double mass) {
+    return (bough_thing){.name = "body",
+                         .kind = "body",
+                         .parent = -1,
+                         .drawing = BOUGH_DRAWN_VERTICES,
+                         .look = -1,
+                         .scale = 1,
+                         .stiffness = 1,
+                         .mass = mass,
+                         .rest = bough_default_pose(),
+                         .vertex_count = engine->mesh->vertex_count};
+}
+
+/* The mesh of the run is the body's: obstacles have vertices in their looks only. */
+static bough_thing describe_obstacle(const full_engine *e, int32_t i) {
+    return (bough_thing){.name = e->plan.obstacles[i].name,
+                         .kind = "obstacle",
+                         .parent = -1,
+                         .drawing = BOUGH_DRAWN_RIGID,
+                         .look = i,
+                         .scale = 1,
+                         .stiffness = 1,
+                         .rest = e->plan.obstacles[i].rest,
+                         .held = true};
+}
+
+#define PLANES 6 /* in sizes of the body */
+
+/* The mass of vertices that no element connects with others: their momentum at the speed 1. */
+static bough_status weigh_piece(full_engine *e, const bo_body_piece *piece, double *mass) {
+    bo_body_measures m;
+    memset(e->change, 0, (size_t)e->system.size * sizeof *e->change);
+    for (int32_t i = 0; i < piece->vertex_count; i++)
+        e->change[3 * (size_t)(piece->first_vertex + i)] = 1;
+    BO_TRY(bo_body_system_measure(&e->system, e->motion.q, e->change, &m));
+    *mass = m.momentum[0];
+    return BOUGH_OK;
+}
+
+static bough_status describe_piece(full_engine *e, const bo_body_piece *piece, bough_thing *thing) {
+    thing->name = piece->name;
+    thing->first_vertex = piece->first_vertex, thing->vertex_count = piece->vertex_count;
+    return weigh_piece(e, piece, &thing->mass);
+}
+
+/* Things are the bodies, then the obstacles. */
+static int32_t body_count(const full_engine *e) {
+    return e->plan.piece_count > 0 ? e->plan.piece_count : 1;
+}
+
 static bough_status gather(bo_engine *engine) {
     full_engine *e = engine->data;
+    const int32_t obstacles = e->plan.obstacle_count;
     bough_body_properties whole = {0};
     BO_TRY(bough_body_measure(e->ctx, e->plan.body, &whole));
-    e->thing = (bough_thing){.name = "body",
-                             .kind = "body",
-                             .parent = -1,
-                             .drawing = BOUGH_DRAWN_VERTICES,
-                             .look = -1,
-                             .scale = 1,
-                             .stiffness = 1,
-                             .mass = whole.mass,
-                             .rest = bough_default_pose(),
-                             .vertex_count = engine->mesh->vertex_count};
-    engine->things = &e->thing;
-    engine->thing_count = 1;
+    const int32_t bodies = body_count(e);
+    e->things = BO_NEW_ZEROS(e->ctx, bough_thing, bodies + obstacles);
+    e->looks = BO_NEW_ZEROS(e->ctx, bough_look, obstacles);
+    bough_status status = e->things && e->looks ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK && obstacles > 0)
+        status = e->plan.draw(e->ctx, e->plan.draw_data, PLANES * bo_touch_size(e->touch), e->looks);
+    for (int32_t i = 0; i < bodies && status == BOUGH_OK; i++)
+        e->things[i] = describe_body(engine, whole.mass);
+    for (int32_t i = 0; i < e->plan.piece_count && status == BOUGH_OK; i++)
+        status = describe_piece(e, &e->plan.pieces[i], &e->things[i]);
+    for (int32_t i = 0; i < obstacles && status == BOUGH_OK; i++)
+        e->things[bodies + i] = describe_obstacle(e, i);
+    if (status != BOUGH_OK) {
+        drop_surface(e);
+        return status;
+    }
+    engine->things = e->things, engine->thing_count = bodies + obstacles;
+    engine->looks = e->looks, engine->look_count = obstacles;
     return BOUGH_OK;
 }
 
 static void look_at(void *data, int32_t thing, bough_thing_state *state) {
-    (void)data, (void)thing;
-    *state = (bough_thing_state){.frame = {.pose = bough_default_pose()}, .parent = -1, .there = true, .stiffness = 1};
+    const full_engine *e = data;
+    const int32_t number = thing - body_count(e);
+    const bo_body_obstacle_look *obstacle = number >= 0 ? &e->plan.obstacles[number] : NULL;
+    *state = (bough_thing_state){.frame = {.pose = obstacle ? obstacle->rest : bough_default_pose()},
+                                 .parent = -1,
+                                 .there = true,
+                                 .stiffness = 1};
+    if (obstacle && obstacle->frame)
+        obstacle->frame(obstacle->frame_data, e->motion.t, &state->frame);
 }
 
 /* Nobody has looked for its frequencies: a hand takes it for slow. */
@@ -330,6 +403,8 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e->motion.v);
     bo_free(ctx, e->motion.a);
     bo_free(ctx, e->change);
+    bo_free(ctx, e->found);
+    drop_surface(e);
     if (e->plan.owner)
         e->plan.release(ctx, e->plan.owner);
     bo_free(ctx, e);
@@ -359,22 +434,30 @@ static bough_status make_touch(full_engine *e, const bo_engine_settings *setting
     return bo_touch_start(e->touch, settings->dt, e->motion.q);
 }
 
-/* Obstacles are no things. */
+/* Pieces ascend by their vertices. */
+static int32_t thing_of(const full_engine *e, int32_t vertex) {
+    int32_t i = 0;
+    while (i + 1 < e->plan.piece_count && vertex >= e->plan.pieces[i + 1].first_vertex)
+        i++;
+    return i;
+}
+
 static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
-    const full_engine *e = data;
-    bough_contact *found = BO_NEW_ARRAY(e->ctx, bough_contact, most);
-    if (!e->touch || !found) {
-        bo_free(e->ctx, found);
+    full_engine *e = (full_engine *)(uintptr_t)data; /* for its scratch */
+    if (!e->touch || !BO_RESERVE(e->ctx, e->found, e->found_capacity, (size_t)most))
         return 0;
-    }
-    const int32_t count = bo_touch_contacts(e->touch, e->motion.t, e->motion.q, most, found);
+    const int32_t count = bo_touch_contacts(e->touch, e->motion.t, e->motion.q, most, e->found);
     for (int32_t i = 0; i < count && i < most; i++) {
-        list[i] = (bough_run_contact){.things = {0, -1}, .gap = found[i].gap};
-        memcpy(list[i].position, found[i].position, sizeof list[i].position);
-        memcpy(list[i].normal, found[i].normal, sizeof list[i].normal);
-        memcpy(list[i].force, found[i].force, sizeof list[i].force);
+        const bough_contact *from = &e->found[i];
+        const bool obstacle = from->sides[1].kind == BOUGH_CONTACT_OF_OBSTACLE;
+        list[i] = (bough_run_contact){
+            .things = {thing_of(e, from->sides[0].index),
+                       obstacle ? body_count(e) + from->sides[1].index : thing_of(e, from->sides[1].index)},
+            .gap = from->gap};
+        memcpy(list[i].position, from->position, sizeof list[i].position);
+        memcpy(list[i].normal, from->normal, sizeof list[i].normal);
+        memcpy(list[i].force, from->force, sizeof list[i].force);
     }
-    bo_free(e->ctx, found);
     return count;
 }
 

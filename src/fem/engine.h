@@ -5,6 +5,20 @@
 #include "engine/engine.h"
 #include "fem/drive.h"
 
+/* An obstacle as it is looked at; what is touched of it is in bo_touch_def. */
+typedef struct bo_body_obstacle_look {
+    const char *name;
+    bough_pose rest; /* in the world, at time 0 */
+    /* Tells its place and motion at a time; NULL: it stays. */
+    void (*frame)(const void *data, double t, bough_frame *frame);
+    const void *frame_data;
+} bo_body_obstacle_look;
+/* A body of a scene of several: all of them are one mesh, one behind the other. */
+typedef struct bo_body_piece {
+    char *name;
+    int32_t first_vertex, vertex_count;
+} bo_body_piece;
+
 /* A scene's body and all that happens to it. It outlives the engine, which changes nothing of it. */
 typedef struct bo_body_plan {
     const bough_body *body;
@@ -12,6 +26,14 @@ typedef struct bo_body_plan {
     const bo_drive *drive;
     const double *velocity;           /* 3 vertex_count, m/s, at the start */
     const struct bo_touch_def *touch; /* obstacles; NULL: it touches nothing */
+    int32_t obstacle_count;           /* `thing` of bo_touch_def.obstacles is one of these */
+    const bo_body_obstacle_look *obstacles;
+    /* Makes the looks of the obstacles, whose arrays become the engine's, also when it fails (bo_looks_free). plane:
+     * side of a plane, m. Called when somebody looks for the first time. */
+    bough_status (*draw)(bough_context *ctx, const void *data, double plane, bough_look *looks);
+    const void *draw_data;
+    int32_t piece_count; /* 0: it is one body */
+    const bo_body_piece *pieces;
     int32_t probe_count;
     const bo_probe *probes;
     /* The owner of all this, if it was made for this engine alone, which then releases it; else NULL. */

@@ -292,9 +292,12 @@ bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, co
         x->kappa = usual_kappa(x, h);
     x->start = t, x->h = h, x->hold_count = 0, x->stiffened = 0, x->caught = false;
     beginning b = {x, BOUGH_OK, INFINITY, q, v};
+    BO_TRY(bo_touch_look(x, q));
+    /* A short step asks for a stiffer barrier; where none acts yet that costs no energy. */
+    if (x->kappa < usual_kappa(x, h) && bo_touch_energy(x, t, q) == 0)
+        x->kappa = usual_kappa(x, h);
     visit(x, t, q, begin_pair, &b);
     BO_TRY(b.status);
-    BO_TRY(bo_touch_look(x, q));
     /* The weight there is too much for this barrier. */
     if (b.narrowest < NARROW * x->def.support && x->kappa < STIFFEST * usual_kappa(x, h)) {
         x->stiffened = bo_touch_energy(x, t, q);
@@ -607,7 +610,7 @@ static bool list_pair(void *data, const near_pair *pair) {
     listing *s = data;
     if (s->count < s->most) {
         bough_contact *to = &s->contacts[s->count];
-        *to = (bough_contact){.sides = {{BOUGH_CONTACT_OF_PART, pair->point, 0},
+        *to = (bough_contact){.sides = {{BOUGH_CONTACT_OF_PART, s->x->points[pair->point], 0},
                                         {BOUGH_CONTACT_OF_OBSTACLE, s->x->obstacles[pair->obstacle].thing, -1}},
                               .gap = pair->gap.d};
         const bo_vec3 push = bo_scale(-pair->stiffness * pair->b.slope, pair->gap.n);
@@ -622,7 +625,10 @@ static bool list_pair(void *data, const near_pair *pair) {
 int32_t bo_touch_contacts(const bo_touch *x, double t, const double *q, int32_t most, bough_contact *contacts) {
     listing s = {x, t, q, 0, most, 0, contacts};
     visit(x, t, q, list_pair, &s);
-    return s.count;
+    const int32_t listed = s.count < most ? s.count : most;
+    return x->itself ? s.count + bo_itself_contacts(x->itself, x->kappa, t - x->start, q, most - listed,
+                                                    contacts ? contacts + listed : NULL)
+                     : s.count;
 }
 
 double bo_touch_gap(const bo_touch *x, double t, const double *q) {
@@ -636,6 +642,10 @@ double bo_touch_gap(const bo_touch *x, double t, const double *q) {
         }
     }
     return x->itself ? fmin(least, bo_itself_gap(x->itself, q)) : least;
+}
+
+double bo_touch_size(const bo_touch *x) {
+    return x->size;
 }
 
 const bo_skin *bo_touch_skin(const bo_touch *x) {

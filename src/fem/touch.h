@@ -13,16 +13,6 @@
 
 #include <bough/contact.h>
 
-typedef struct bo_touch_obstacle {
-    const char *name;  /* for messages; NULL: none */
-    bo_obstacle shape; /* at rest where its pose is */
-    double friction;
-    int32_t thing; /* by which contacts name it */
-    /* Its pose at a time; NULL: it does not move. */
-    bo_se3 (*pose)(const void *data, double t);
-    const void *pose_data;
-} bo_touch_obstacle;
-
 typedef struct bo_touch_def {
     double support;   /* m: within it an obstacle repels; 0: a thousandth of the body's size */
     double slip;      /* m/s: friction holds by creeping slower than this; 1e-3 */
@@ -75,13 +65,15 @@ bough_status bo_touch_check_ways(bo_touch *touch, const double *q);
 bough_status bo_touch_look(bo_touch *touch, const double *q);
 /* Energy of the barriers alone, J; INFINITY in an obstacle. */
 double bo_touch_energy(const bo_touch *touch, double t, const double *q);
-/* Lists what touches at q, at most so many; returns how many there are. Indices of sides are those of points and
- * obstacles. */
+/* Lists what touches at q, at most so many: first vertices and obstacles, then pairs of pieces of the surface. Returns
+ * how many there are. Indices of sides are vertices (one of each piece), and `thing` of obstacles. */
 int32_t bo_touch_contacts(const bo_touch *touch, double t, const double *q, int32_t most, bough_contact *contacts);
 /* The smallest gap, of pieces of the surface within the support distance of each other included; INFINITY: there is
  * none. */
 double bo_touch_gap(const bo_touch *touch, double t, const double *q);
 
+/* m: the diagonal of a box around the body at rest. */
+double bo_touch_size(const bo_touch *touch);
 /* The surface whose pieces touch each other; NULL: they do not. */
 const struct bo_skin *bo_touch_skin(const bo_touch *touch);
 

@@ -9,7 +9,7 @@
 /* Friction between two pieces, under the force at the start of the step. */
 typedef struct {
     int32_t vertices[4];
-    double weights[4];
+    bo_mat3 A[4]; /* the nearest points move past each other by the sum of A times the vertices' ways */
     bo_vec3 n;
     double limit; /* mu lambda, N */
 } hold;
@@ -182,6 +182,26 @@ double bo_itself_gap(const bo_itself *s, const double *q) {
 
 /* ---- friction ---- */
 
+/* Nearest points move past each other by sum w u, with the weights w and the ways u of the four vertices. Where all of
+ * them turn together by a small angle a that would be a x y, y the vector between the nearest points, and friction would
+ * have a torque on both pieces together. So the turn of the four points, a = I^-1 sum r x u with r from their middle and
+ * I = sum |r|^2 - r r^T, is taken off: A = w + [y] I^-1 [r]. Then friction changes no angular momentum. */
+static void take_turns_off(const bo_vec3 x[4], const double weights[4], bo_vec3 y, bo_mat3 A[4]) {
+    bo_vec3 middle = {0, 0, 0};
+    bo_mat3 I = bo_mat_scale(0, bo_identity3());
+    for (int k = 0; k < 4; k++)
+        middle = bo_mul_add(middle, 0.25, x[k]);
+    for (int k = 0; k < 4; k++) {
+        const bo_vec3 r = bo_sub(x[k], middle);
+        I = bo_mat_add(I, bo_mat_sub(bo_mat_scale(bo_dot(r, r), bo_identity3()), bo_outer(r, r)));
+    }
+    const double size = I.m[0] + I.m[4] + I.m[8];
+    const bool turns = bo_det(I) > 1e-9 * size * size * size; /* else they are on a line */
+    const bo_mat3 across = turns ? bo_mat_mul(bo_hat(y), bo_inverse(I)) : bo_mat_scale(0, I);
+    for (int k = 0; k < 4; k++)
+        A[k] = bo_mat_add(bo_mat_scale(weights[k], bo_identity3()), bo_mat_mul(across, bo_hat(bo_sub(x[k], middle))));
+}
+
 /* The normal force is that of the barrier's gradient along the unit vector between the nearest points. */
 static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *near, const double *q) {
     bo_vec3 x[4], y = {0, 0, 0};
@@ -196,10 +216,11 @@ static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *nea
         return BOUGH_ERROR_MEMORY;
     hold *h = &s->holds[s->hold_count++];
     for (int k = 0; k < 4; k++) {
-        h->vertices[k] = near->vertices[k], h->weights[k] = pair.weights[k];
+        h->vertices[k] = near->vertices[k];
         y = bo_mul_add(y, pair.weights[k], x[k]);
     }
     h->n = bo_scale(1 / pair.d, y);
+    take_turns_off(x, pair.weights, y, h->A);
     h->limit =
         -s->friction * kappa * (near->kind == BO_PAIR_EDGES ? m.value : 1) * bo_barrier_at(pair.d, s->support).slope;
     return BOUGH_OK;
@@ -219,7 +240,7 @@ static bo_vec3 slid(const bo_itself *s, const hold *h, const double *q) {
     bo_vec3 way = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
         const size_t at = 3 * (size_t)h->vertices[k];
-        way = bo_mul_add(way, h->weights[k], bo_sub(bo_load3(q + at), bo_load3(s->q_start + at)));
+        way = bo_add(way, bo_mat_vec(h->A[k], bo_sub(bo_load3(q + at), bo_load3(s->q_start + at))));
     }
     return bo_mul_add(way, -bo_dot(way, h->n), h->n);
 }
@@ -248,7 +269,7 @@ bool bo_itself_force(const bo_itself *s, double kappa, double since, const doubl
         *U += h->limit * since * friction.potential;
         for (int k = 0; k < 4; k++) {
             double *to = f + 3 * (size_t)h->vertices[k];
-            bo_store3(to, bo_mul_add(bo_load3(to), -h->limit * friction.over / since * h->weights[k], way));
+            bo_store3(to, bo_mul_add(bo_load3(to), -h->limit * friction.over / since, bo_mat_tvec(h->A[k], way)));
         }
     }
     return true;
@@ -263,9 +284,12 @@ static void bend_of_friction(const bo_itself *s, const hold *h, double since, co
         const bo_vec3 u = bo_scale(1 / length, way);
         B = bo_mat_add(B, bo_mat_scale(friction.slope - friction.over, bo_outer(u, u)));
     }
-    for (int a = 0; a < 12; a++)
-        for (int b = 0; b < 12; b++)
-            H[12 * a + b] = h->limit / since * h->weights[a / 3] * h->weights[b / 3] * B.m[3 * (a % 3) + b % 3];
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            const bo_mat3 C = bo_mat_tmul(h->A[a], bo_mat_mul(B, h->A[b]));
+            for (int k = 0; k < 9; k++)
+                H[12 * (3 * a + k / 3) + 3 * b + k % 3] = h->limit / since * C.m[k];
+        }
 }
 
 int32_t bo_itself_tangent(bo_itself *s, double kappa, double since, const double *q, bool project,
@@ -312,6 +336,54 @@ double bo_itself_work(const bo_itself *s, double h, const double *q) {
         work -= s->holds[i].limit * friction.over / h * bo_dot(way, way);
     }
     return work;
+}
+
+/* ---- looking ---- */
+
+/* Friction on the first piece of a pair. Holds and pairs have the same order, but pairs come and go: *from is where the
+ * search begins. */
+static bo_vec3 friction_on(const bo_itself *s, const bo_near_pair *pair, double since, const double *q, int32_t *from) {
+    for (int32_t i = 0; i < s->hold_count && since > 0; i++) {
+        const hold *h = &s->holds[(*from + i) % s->hold_count];
+        if (memcmp(h->vertices, pair->vertices, sizeof h->vertices) != 0)
+            continue;
+        const bo_vec3 way = slid(s, h, q);
+        *from = (*from + i + 1) % s->hold_count;
+        return bo_scale(-h->limit * bo_friction_at(bo_norm(way) / since, s->slip).over / since, way);
+    }
+    return bo_v3(0, 0, 0);
+}
+
+int32_t bo_itself_contacts(const bo_itself *s, double kappa, double since, const double *q, int32_t most,
+                           bough_contact *contacts) {
+    int32_t count = 0, from = 0;
+    for (int32_t i = 0; i < s->near.count; i++) {
+        const bo_near_pair *near = &s->near.pairs[i];
+        const int first = near->kind == BO_PAIR_EDGES ? 2 : 1;
+        bo_vec3 x[4], y = {0, 0, 0}, at = {0, 0, 0};
+        bo_pair pair;
+        bo_mollifier m = {.value = 1};
+        gather(s, near, q, x);
+        bo_pair_at(near->kind, x, false, &pair);
+        if (!(pair.d > 0) || pair.d >= s->support || count++ >= most)
+            continue;
+        if (near->kind == BO_PAIR_EDGES)
+            bo_mollifier_at(x, fading(s, near), false, &m);
+        for (int k = 0; k < 4; k++) {
+            y = bo_mul_add(y, pair.weights[k], x[k]);
+            at = bo_mul_add(at, k < first ? pair.weights[k] : 0, x[k]);
+        }
+        const double push = -kappa * m.value * bo_barrier_at(pair.d, s->support).slope;
+        const bo_vec3 n = bo_scale(1 / pair.d, y);
+        bough_contact *to = &contacts[count - 1];
+        *to = (bough_contact){
+            .sides = {{BOUGH_CONTACT_OF_PART, near->vertices[0], 0}, {BOUGH_CONTACT_OF_PART, near->vertices[3], 0}},
+            .gap = pair.d};
+        bo_store3(to->position, at);
+        bo_store3(to->normal, n);
+        bo_store3(to->force, bo_mul_add(friction_on(s, near, since, q, &from), push, n));
+    }
+    return count;
 }
 
 const bo_skin *bo_itself_skin(const bo_itself *s) {

@@ -7,6 +7,8 @@
 #include "fem/body.h"
 #include "fem/joined.h"
 
+#include <bough/contact.h>
+
 typedef struct bo_itself bo_itself;
 /* Refuses surfaces that are nearer to themselves than the support distance at rest. */
 bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
@@ -32,6 +34,10 @@ double bo_itself_energy(const bo_itself *itself, double kappa, const double *q);
 double bo_itself_work(const bo_itself *itself, double h, const double *q);
 /* The smallest distance of two pieces that were looked for. */
 double bo_itself_gap(const bo_itself *itself, const double *q);
+/* Lists the pairs that push each other at q, at most so many, behind each other by their first pieces; since: s, from
+ * the start of the step. Indices of sides are vertices. Returns how many there are. */
+int32_t bo_itself_contacts(const bo_itself *itself, double kappa, double since, const double *q, int32_t most,
+                           bough_contact *contacts);
 const bo_skin *bo_itself_skin(const bo_itself *itself);
 
 #endif

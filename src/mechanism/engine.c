@@ -508,7 +508,7 @@ static bough_status measure(void *data, double t, double *values) {
             bo_linkage_touch(&e->l, probe->end_effector, values);
         else if (probe->kind == BO_PROBE_JOINT)
             measure_joint(e, probe->joint, values);
-        else
+        else if (probe->kind == BO_PROBE_MOTION)
             measure_spot(e, &probe->spot, values);
         values += bo_probe_columns(probe);
     }

@@ -10,12 +10,7 @@ static int32_t count_things(const bo_mechanism_plan *m) {
 }
 
 void bo_mechanism_drop_surface(mechanism_engine *e) {
-    for (int32_t i = 0; i < e->look_count; i++) {
-        bo_free(e->l.ctx, (void *)e->looks[i].vertices);
-        bo_free(e->l.ctx, (void *)e->looks[i].triangles);
-        bo_free(e->l.ctx, (void *)e->looks[i].vertex_colours);
-    }
-    bo_free(e->l.ctx, e->looks);
+    bo_looks_free(e->l.ctx, e->look_count, e->looks);
     bo_free(e->l.ctx, e->things);
     e->things = NULL, e->looks = NULL, e->look_count = 0;
 }

@@ -46,7 +46,7 @@ static void add_place(bough_contact_place_def place, int32_t touch_count, const 
         }
         first = false;
         touches->shapes[touches->shape_count++] =
-            (bough_contact_shape_def){touches->place_count - 1, i, defs[i].shape, defs[i].friction, 0};
+            (bough_contact_shape_def){touches->place_count - 1, i, defs[i].shape, defs[i].friction, 0, 0};
     }
 }
 

@@ -36,19 +36,24 @@ static void mark_neighbours(const bough_multibody_def *def, int32_t body, bool *
     }
 }
 
-static bough_contact_side side_of(int32_t body) {
-    return (bough_contact_side){BOUGH_CONTACT_OF_LINK, body, 0};
+/* A body or a part, by its number in the list of both. */
+static bough_contact_side side_of(const bough_multibody_def *def, int32_t thing) {
+    const int32_t part = thing - def->body_count;
+    return part < 0 ? (bough_contact_side){BOUGH_CONTACT_OF_LINK, thing, 0}
+                    : (bough_contact_side){BOUGH_CONTACT_OF_PART, part, 0};
 }
 
 static bough_status leave_neighbours_alone(const multibody_engine *e, bool *near) {
     const bo_multibody_plan *plan = e->plan;
+    const int32_t count = plan->def.body_count + plan->def.part_count;
     for (int32_t b = 0; b < plan->def.body_count; b++) {
         if (!touches(plan, b))
             continue;
         mark_neighbours(&plan->def, b, near);
-        for (int32_t other = b + 1; other < plan->def.body_count; other++)
+        for (int32_t other = b + 1; other < count; other++)
             if (near[other] && touches(plan, other))
-                BO_TRY(bough_contact_world_ignore(e->ctx, e->around, side_of(b), side_of(other), true));
+                BO_TRY(bough_contact_world_ignore(e->ctx, e->around, side_of(&plan->def, b),
+                                                  side_of(&plan->def, other), true));
     }
     for (int32_t i = 0; i < plan->pass_count; i++)
         BO_TRY(bough_contact_world_ignore(e->ctx, e->around, plan->passes[i].sides[0], plan->passes[i].sides[1], true));
@@ -64,7 +69,8 @@ bough_status bo_multibody_make_around(multibody_engine *e) {
     if (plan->tolerance > 0)
         return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "a \"tolerance\" is for scenes in which nothing touches; leave it out, or \"touch\"");
-    BO_TRY(bough_multibody_actor_create(e->ctx, e->model, e->state, plan->touch_count, plan->touches, &actor));
+    BO_TRY(bo_mb_actor_create(e->ctx, e->model, e->state, bo_multibody_is_stiff(e) ? e->given.body_count : -1,
+                              e->given.parts, plan->touch_count, plan->touches, &actor));
     actor.touches_itself = true;
     def.obstacle_count = plan->obstacle_count, def.obstacles = plan->obstacles;
     def.actor_count = 1, def.actors = &actor;
@@ -87,13 +93,16 @@ bough_status bo_multibody_step_among(multibody_engine *e, double h) {
 /* Things are bodies, then parts, then obstacles. */
 static int32_t thing_of(const void *data, const bough_contact_side *side) {
     const multibody_engine *e = data;
-    return side->kind == BOUGH_CONTACT_OF_OBSTACLE ? bo_multibody_first_obstacle(e) + side->index : side->index;
+    return side->kind == BOUGH_CONTACT_OF_OBSTACLE ? bo_multibody_first_obstacle(e) + side->index
+           : side->kind == BOUGH_CONTACT_OF_PART   ? e->given.body_count + side->index
+                                                   : side->index;
 }
 
 int32_t bo_multibody_contacts(const void *data, int32_t most, bough_run_contact *contacts) {
     return bo_world_contacts(((const multibody_engine *)data)->around, thing_of, data, most, contacts);
 }
 
-void bo_multibody_touch(const multibody_engine *e, int32_t body, double force[3]) {
-    bo_world_touch(e->around, BOUGH_CONTACT_OF_LINK, body, force);
+void bo_multibody_touch(const multibody_engine *e, int32_t thing, double force[3]) {
+    const int32_t part = thing - e->given.body_count;
+    bo_world_touch(e->around, part < 0 ? BOUGH_CONTACT_OF_LINK : BOUGH_CONTACT_OF_PART, part < 0 ? thing : part, force);
 }

@@ -121,8 +121,8 @@ bough_status bo_multibody_pull(multibody_engine *e, double h, double *forces);
 bough_status bo_multibody_make_around(multibody_engine *e);
 bough_status bo_multibody_step_among(multibody_engine *e, double h);
 int32_t bo_multibody_contacts(const void *data, int32_t most, bough_run_contact *contacts);
-/* Finds the contact force on a body in the last step, N in the world. */
-void bo_multibody_touch(const multibody_engine *e, int32_t body, double force[3]);
+/* Finds the contact force on a body or a part in the last step, N in the world. */
+void bo_multibody_touch(const multibody_engine *e, int32_t thing, double force[3]);
 
 /* ---- engine_stiff.c: parts that do not bend ---- */
 

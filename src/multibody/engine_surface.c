@@ -11,13 +11,7 @@
 
 void bo_multibody_drop_surface(multibody_engine *e) {
     bo_multibody_drop_fields(e);
-    for (int32_t i = 0; i < e->look_count; i++)
-        if (!e->looks[i].component) {
-            bo_free(e->ctx, (void *)(uintptr_t)e->looks[i].vertices);
-            bo_free(e->ctx, (void *)(uintptr_t)e->looks[i].triangles);
-            bo_free(e->ctx, (void *)(uintptr_t)e->looks[i].vertex_colours);
-        }
-    bo_free(e->ctx, e->looks);
+    bo_looks_free(e->ctx, e->look_count, e->looks);
     bo_free(e->ctx, e->things);
     bo_free(e->ctx, e->positions);
     bo_free(e->ctx, e->rates);

@@ -445,6 +445,38 @@ void bo_mb_accept_step(bo_mb_state *s, double dt);
 /* Names the joint or body whose block was found singular. */
 bough_status bo_mb_fail_singular(bough_context *ctx, const bo_mb_state *s, double time);
 
+/* ---- samples.c: points of a part's surface that touch ---- */
+
+/* The samples of a component on a body, in the axes of that body. */
+typedef struct bo_mb_samples {
+    const bough_component *component;
+    int32_t body, part; /* BOUGH_WORLD: none; part -1: it does not bend */
+    int32_t count, r;
+    bo_se3 clamp;      /* the component's frame in the body's */
+    bo_vec3 centre;    /* of a sphere around them at rest, in the body's axes */
+    double radius;     /* m */
+    double *most;      /* r: how far a unit of each coordinate moves any of them; NULL in full order */
+    int32_t *vertices; /* in full order: of the mesh; NULL: reduced */
+} bo_mb_samples;
+/* part -1: of a rigid body whose frame is the component's. bo_mb_samples_free() is owed also when it fails. */
+bough_status bo_mb_samples_make(bough_context *ctx, const bough_multibody *model, int32_t body, int32_t part,
+                                const bough_component *component, bo_mb_samples *samples);
+void bo_mb_samples_free(bough_context *ctx, bo_mb_samples *samples);
+/* Positions u (nu) and rates v (nv) of the whole system give where samples are (count x 3 each). */
+void bo_mb_samples_points(const bough_multibody *model, const bo_mb_samples *samples, const double *u, const double *v,
+                          double *positions, double *velocities);
+/* A sphere around all of them, and a bound on their speed, without looking at each. */
+void bo_mb_samples_sphere(const bough_multibody *model, const bo_mb_samples *samples, const double *u, const double *v,
+                          bo_vec3 *centre, double *radius, double *speed);
+/* rows (3 x nv) += sign times the derivative by v of the velocity of a sample along three directions. */
+void bo_mb_samples_rows(const bough_multibody *model, const bo_mb_samples *samples, const double *u, int32_t sample,
+                        const double directions[9], double sign, double *rows);
+/* among.c: bough_multibody_actor_create() for a model whose first rigid bodies that stand for parts is `first` (-1:
+ * there are none): their components follow. */
+bough_status bo_mb_actor_create(bough_context *ctx, const bough_multibody *model, bough_multibody_state *state,
+                                int32_t first, const bough_flexible_def *parts, int32_t shape_count,
+                                const bough_contact_shape_def *shapes, bough_contact_actor *actor);
+
 /* ---- snapshot.c: all there is of a state to continue with the same bits ---- */
 
 typedef struct bo_mb_array {

@@ -70,9 +70,8 @@ static bough_status add(bough_context *ctx, bough_npz *npz, const char *name, ar
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "the name of an array is up to %zu letters, digits and underscores, not \"%s\"",
                        NAME_LIMIT - sizeof SUFFIX - 1, name ? name : "");
-    for (size_t i = 0; i < npz->count; i++)
-        if (strncmp(npz->arrays[i].name, name, strlen(name)) == 0 && npz->arrays[i].name[strlen(name)] == '.')
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there are two arrays with the name \"%s\"", name);
+    if (bough_npz_find(npz, name) >= 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there are two arrays with the name \"%s\"", name);
     if (!BO_RESERVE(ctx, npz->arrays, npz->capacity, npz->count + 1))
         return BOUGH_ERROR_MEMORY;
     *out = &npz->arrays[npz->count];
@@ -98,6 +97,14 @@ bough_status bough_npz_add_array(bough_context *ctx, bough_npz *npz, const char 
     }
     npz->count++;
     return BOUGH_OK;
+}
+
+int32_t bough_npz_find(const bough_npz *npz, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < npz->count; i++)
+        if (strncmp(npz->arrays[i].name, name, length) == 0 && strcmp(npz->arrays[i].name + length, SUFFIX) == 0)
+            return (int32_t)i;
+    return -1;
 }
 
 bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t number, int32_t row_count, const void *rows) {

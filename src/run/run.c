@@ -1,6 +1,7 @@
 #include "run/run.h"
 
 #include "base/file.h"
+#include "engine/contacts.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static bool may_succeed_with_less(bough_status status) {
 
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
     BO_TRY(run->engine.kind->measure(run->engine.data, t, values));
+    BO_TRY(bo_engine_measure_contacts(ctx, &run->engine, values));
     bo_run_account(run, values);
     for (int32_t i = 0; i < run->engine.column_count; i++)
         if (!isfinite(values[i]) && !(run->engine.blank && run->engine.blank[i]))
@@ -262,7 +264,8 @@ const double *bough_run_values(const bough_run *run) {
     bough_run *now = (bough_run *)run;
     if (run->live && !(run->measured == bo_run_time(run))) {
         now->measured = bo_run_time(run);
-        if (run->engine.kind->measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
+        if (run->engine.kind->measure(run->engine.data, now->measured, now->values) != BOUGH_OK ||
+            bo_engine_measure_contacts(run->ctx, &now->engine, now->values) != BOUGH_OK)
             for (int32_t i = BOUGH_COLUMN_TIME + 1; i < run->engine.column_count; i++)
                 now->values[i] = NAN;
         bo_run_account(run, now->values);

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/file.h"
+#include "engine/contacts.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,6 +86,7 @@ static bough_status make_engine(bough_context *ctx, const bough_scene *scene, co
     BO_TRY(bo_scene_make_engine(ctx, scene, def->engine, &settings, def->integrator || scene->names_integrator,
                                 run->duration, &run->engine, run->reason));
     run->integrator = run->engine.integrator;
+    BO_TRY(bo_engine_watch_contacts(ctx, &run->engine));
     run->hash = hash_run(scene, run, &settings.integrator);
     return BOUGH_OK;
 }

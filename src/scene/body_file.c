@@ -1,5 +1,6 @@
 #include <bough/scene.h>
 
+#include "scene/bodies_file.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
 
@@ -233,17 +234,41 @@ static bough_status read_def(const bo_json *root, bough_body_def *def, bough_bod
     return read_regions(bo_json_at(root, "regions"), def, regions);
 }
 
+/* ---- several bodies: one mesh with a region for each ---- */
+
+static bough_status check_bodies(const bo_json *root, const bough_body_def *def) {
+    static const char *const others[] = {"mesh", "regions", "use_mesh_materials"};
+    bough_body_region *regions;
+    int32_t count;
+    for (int i = 0; i < 3; i++)
+        if (bo_json_has(root, others[i]))
+            return bo_json_fail(bo_json_at(root, others[i]), "does not go with \"bodies\", which have meshes and "
+                                                             "materials of their own");
+    const bough_status status = bo_scene_bodies(bo_json_at(root, "bodies"), &def->material, &regions, &count, NULL);
+    bo_free(root->ctx, regions);
+    return status;
+}
+
+static bough_status join_bodies(bo_json bodies, bo_body_draft *draft) {
+    bo_free(bodies.ctx, draft->regions); /* there are none */
+    draft->regions = NULL, draft->def.regions = NULL, draft->def.region_count = 0;
+    BO_TRY(bo_scene_bodies(bodies, &draft->def.material, &draft->regions, &draft->def.region_count, &draft->mesh));
+    draft->def.regions = draft->regions;
+    return BOUGH_OK;
+}
+
 /* First everything is checked that needs no mesh; then comes the work, which can take minutes. */
 bough_status bo_scene_draft(const bo_json *root, bo_drive *drive, bo_body_draft *draft) {
-    bo_json mesh = bo_json_must(root, "mesh"), sets = bo_json_at(root, "sets");
+    bo_json mesh = bo_json_must(root, "mesh"), sets = bo_json_at(root, "sets"), bodies = bo_json_at(root, "bodies");
     *draft = (bo_body_draft){.def = bough_default_body_def()};
     BO_TRY(read_def(root, &draft->def, &draft->regions));
-    BO_TRY(bo_scene_mesh(mesh, NULL));
+    BO_TRY(bodies.value ? check_bodies(root, &draft->def) : bo_scene_mesh(mesh, NULL));
     BO_TRY(bo_scene_sets(sets, NULL));
     BO_TRY(read_supports_and_loads(root, (target){NULL, drive}));
-    BO_TRY(bo_scene_mesh(mesh, &draft->mesh));
+    BO_TRY(bodies.value ? join_bodies(bodies, draft) : bo_scene_mesh(mesh, &draft->mesh));
     BO_TRY(bo_scene_sets(sets, draft->mesh));
-    BO_TRY(check_regions(bo_json_at(root, "regions"), draft->mesh, &draft->def));
+    if (!bodies.value)
+        BO_TRY(check_regions(bo_json_at(root, "regions"), draft->mesh, &draft->def));
     overrule_mesh_materials(root, &draft->def, draft->mesh);
     return BOUGH_OK;
 }
@@ -277,7 +302,8 @@ bough_status bo_scene_draft_body(const bo_json *root, const bo_body_draft *draft
     *load_case = NULL;
     BO_TRY(restrict_def(root->ctx, &draft->def, mesh, &def, &regions));
     /* All else was checked, so that what is left to complain about is the mesh. */
-    bough_status status = bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, &def, body));
+    bough_status status = bo_json_explain(
+        bo_json_at(root, bo_json_has(root, "bodies") ? "bodies" : "mesh"), bough_body_create(root->ctx, mesh, &def, body));
     bo_free(root->ctx, regions);
     if (status == BOUGH_OK)
         status = bough_load_case_create(root->ctx, *body, load_case);

@@ -3,6 +3,7 @@
 #include "base/pose.h"
 #include "mesh/generate.h"
 #include "scene/assembly.h"
+#include "scene/bodies_file.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -121,30 +122,40 @@ static bough_status check_closed(bo_json at, const bo_scene_shape *shape) {
                : bo_json_fail(at, "has %d open edges, so that it has no inside; close its holes", census.open_count);
 }
 
-static bough_status make_shape(bo_json at, const bo_scene_shape *from, int32_t *grids, bo_body_shape *to,
-                               bo_obstacle *obstacle) {
+bool bo_body_touch_simple(const bo_scene_shape *from, bo_obstacle *obstacle) {
     const bough_shape_def *def = &from->def;
-    to->frame = bo_pose(&def->frame);
+    obstacle->pose = bo_pose(&def->frame);
     switch (from->form) {
     case BO_FORM_PLANE:
         obstacle->kind = BO_OBSTACLE_PLANE;
-        return BOUGH_OK;
+        return true;
     case BO_FORM_SPHERE:
         obstacle->kind = BO_OBSTACLE_SPHERE, obstacle->radius = def->radius;
-        return BOUGH_OK;
+        return true;
     case BO_FORM_BOX:
         obstacle->kind = BO_OBSTACLE_BOX, obstacle->halves = bo_load3(def->half);
-        return BOUGH_OK;
+        return true;
     case BO_FORM_CAPSULE:
         obstacle->kind = BO_OBSTACLE_CAPSULE, obstacle->radius = from->radius, obstacle->half = 0.5 * from->length;
-        return BOUGH_OK;
+        return true;
     case BO_FORM_HEIGHT_FIELD:
-        obstacle->kind = BO_OBSTACLE_HEIGHT, obstacle->height = &to->height;
-        return bo_height_spline_make(at.ctx, def->columns, def->rows, def->cell, def->heights, &to->height);
     case BO_FORM_HULL:
     case BO_FORM_CYLINDER:
     case BO_FORM_MESH:
         break;
+    }
+    return false;
+}
+
+static bough_status make_shape(bo_json at, const bo_scene_shape *from, int32_t *grids, bo_body_shape *to,
+                               bo_obstacle *obstacle) {
+    const bough_shape_def *def = &from->def;
+    to->frame = bo_pose(&def->frame);
+    if (bo_body_touch_simple(from, obstacle))
+        return BOUGH_OK;
+    if (from->form == BO_FORM_HEIGHT_FIELD) {
+        obstacle->kind = BO_OBSTACLE_HEIGHT, obstacle->height = &to->height;
+        return bo_height_spline_make(at.ctx, def->columns, def->rows, def->cell, def->heights, &to->height);
     }
     to->frame = bo_se3_identity(); /* triangles are in the frame of the obstacle already */
     obstacle->kind = BO_OBSTACLE_GRID, obstacle->grid = &to->grid;
@@ -181,21 +192,69 @@ static bough_status make_shapes(bo_json at, bo_body_touch *touch) {
     return BOUGH_OK;
 }
 
+/* ---- looks ---- */
+
+static void frame_at(const void *data, double t, bough_frame *frame) {
+    bo_track_pose pose;
+    bo_track_at(data, t, &pose);
+    frame->pose = bo_put_pose((bo_se3){pose.rotation, pose.position});
+    bo_store3(frame->velocity, pose.velocity);
+    bo_store3(frame->angular_velocity, pose.angular_velocity);
+}
+
+static bough_status describe_looks(bough_context *ctx, bo_body_touch *touch) {
+    if (!(touch->looks = BO_NEW_ZEROS(ctx, bo_body_obstacle_look, touch->obstacle_count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < touch->obstacle_count; i++) {
+        const bo_body_obstacle *o = &touch->obstacles[i];
+        bough_frame start = {.pose = bo_put_pose(o->pose)};
+        if (o->track)
+            frame_at(o->track, 0, &start);
+        touch->looks[i] = (bo_body_obstacle_look){
+            .name = o->name, .rest = start.pose, .frame = o->track ? frame_at : NULL, .frame_data = o->track};
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_body_touch_draw(bough_context *ctx, const void *data, double plane, bough_look *looks) {
+    const bo_body_touch *touch = data;
+    for (int32_t i = 0; i < touch->obstacle_count; i++) {
+        const bo_scene_shapes *shapes = &touch->obstacles[i].shapes;
+        bo_triangles triangles = {0};
+        const bough_status status = bo_shapes_triangles(ctx, shapes, bo_se3_identity(), plane, &triangles);
+        if (status != BOUGH_OK) {
+            bo_triangles_free(ctx, &triangles);
+            return status;
+        }
+        bo_triangles_show(ctx, &triangles, shapes->shapes[0].colour, &looks[i]);
+    }
+    return BOUGH_OK;
+}
+
 /* ---- all ---- */
 
-bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **out) {
-    bo_json obstacles = bo_json_at(root, "obstacles"), contact = bo_json_at(root, "contact");
-    if (!obstacles.value && !contact.value)
-        return BOUGH_OK;
+bough_status bo_body_touch_obstacles(const bo_json *root, uint64_t *hash, bo_body_touch **out) {
+    bo_json obstacles = bo_json_at(root, "obstacles");
     bo_body_touch *touch = *out = BO_NEW(root->ctx, bo_body_touch);
     if (!touch)
         return BOUGH_ERROR_MEMORY;
     touch->def = bo_default_touch_def();
-    BO_TRY(read_contact(contact, &touch->def));
-    if (!obstacles.value && !touch->def.itself)
-        return bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"itself\": true");
     BO_TRY(read_obstacles(obstacles, hash, touch));
-    return make_shapes(obstacles, touch);
+    BO_TRY(make_shapes(obstacles, touch));
+    return describe_looks(root->ctx, touch);
+}
+
+bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **touch) {
+    bo_json obstacles = bo_json_at(root, "obstacles"), contact = bo_json_at(root, "contact");
+    const bool several = bo_json_has(root, "bodies");
+    if (!obstacles.value && !contact.value && !several)
+        return BOUGH_OK;
+    BO_TRY(bo_body_touch_obstacles(root, hash, touch));
+    (*touch)->def.itself = several;
+    BO_TRY(read_contact(contact, &(*touch)->def));
+    return obstacles.value || (*touch)->def.itself || several
+               ? BOUGH_OK
+               : bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"itself\": true");
 }
 
 void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch) {
@@ -210,8 +269,10 @@ void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch) {
         bo_height_spline_free(ctx, &touch->shapes[k].height);
         bo_distance_grid_free(ctx, &touch->shapes[k].grid);
     }
+    bo_body_pieces_free(ctx, touch->piece_count, touch->pieces);
     bo_free(ctx, touch->obstacles);
     bo_free(ctx, touch->shapes);
     bo_free(ctx, touch->touched);
+    bo_free(ctx, touch->looks);
     bo_free(ctx, touch);
 }

@@ -2,6 +2,7 @@
 #ifndef BO_SCENE_BODY_TOUCH_H
 #define BO_SCENE_BODY_TOUCH_H
 
+#include "fem/engine.h"
 #include "fem/touch.h"
 #include "scene/mechanism_scene.h"
 #include "tree/track.h"
@@ -27,12 +28,21 @@ typedef struct bo_body_touch {
     int32_t obstacle_count, shape_count;
     bo_body_obstacle *obstacles;
     bo_body_shape *shapes;
-    bo_touch_obstacle *touched; /* shape_count */
+    bo_touch_obstacle *touched;   /* shape_count */
+    bo_body_obstacle_look *looks; /* obstacle_count */
     bo_touch_def def;
+    int32_t piece_count; /* bodies of a scene of several; 0: it has one */
+    bo_body_piece *pieces;
 } bo_body_touch;
 
-/* *touch stays NULL where the scene has neither key. *hash goes on over the files of shapes. */
+/* *touch stays NULL where the scene has neither key, nor several bodies. *hash goes on over the files of shapes. */
 bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
+/* "obstacles" alone; there need be none. *touch is to be freed, also when it fails. */
+bough_status bo_body_touch_obstacles(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
+/* The obstacle of a plane, a sphere, a capsule or a box, where it lies in its owner's frame; false: another form. */
+bool bo_body_touch_simple(const bo_scene_shape *from, bo_obstacle *obstacle);
+/* `draw` of bo_body_plan; data: the bo_body_touch. */
+bough_status bo_body_touch_draw(bough_context *ctx, const void *data, double plane, bough_look *looks);
 /* Takes NULL too. */
 void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch);
 

@@ -28,7 +28,8 @@
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
 #define BO_RUN_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes", "contact"
-#define BO_BODY_SCENE_KEYS BO_RUN_KEYS, "obstacles"
+#define BO_BODY_SCENE_KEYS BO_RUN_KEYS, "obstacles", "bodies"
+#define BO_FULL_BODY_KEYS "name", "mesh", "sets", "material", "position", "rotate_deg", "velocity", "spin"
 #define BO_SCENE_KEYS                                                                                              \
     BO_RUN_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", "events", \
         "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
@@ -48,6 +49,7 @@
 #define BO_INITIAL_KEYS "select", "velocity"
 #define BO_PROBE_KEYS "name", "select"
 #define BO_STRESS_PROBE_KEYS "name", "stress_at"
+#define BO_CONTACT_PROBE_KEYS "name", "contact", "against" /* of all kinds of scenes */
 
 #define BO_COOKING_KEYS "basis", "elastic", "samples", "wire", "keep_volume"
 #define BO_COMPONENT_BLOCK_KEYS BO_BODY_BLOCK_KEYS, "interfaces", "parent", "surface", BO_COOKING_KEYS
@@ -63,7 +65,9 @@
 /* Scenes of parts. */
 #define BO_ASSEMBLY_KEYS                                                                                               \
     BO_FILE_KEYS, "name", "components", "parts", "object", "objects", "place", "paint", "curves", "gravity", "forces", \
-        "wind", "engine", "time", "settle", "probes", "ties", "events", "break", "remove_below"
+        "wind", "engine", "time", "settle", "probes", "ties", "events", "break", "remove_below", "obstacles", "contact"
+#define BO_PARTS_CONTACT_KEYS "friction", "slip_speed", "most_contacts", "solids"
+#define BO_SOLID_KEYS "part", "shape"
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_MOVING_WIND_KEYS BO_WIND_KEYS, "curve"
@@ -137,7 +141,7 @@
 #define BO_JOINED_BODY_KEYS                                                                                         \
     "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape", "velocity", "spin", "touch", \
         "friction", "restitution"
-#define BO_CLAMPED_PART_KEYS "name", "component", "clamp", "stiffness", "damping"
+#define BO_CLAMPED_PART_KEYS "name", "component", "clamp", "stiffness", "damping", "touch", "friction", "restitution"
 #define BO_END_KEYS "body", "part", "interface", "position", "rotate_deg"
 #define BO_BODY_JOINT_KEYS                                                                                 \
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "offset", \

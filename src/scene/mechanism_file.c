@@ -1,4 +1,5 @@
 /* Scene files of mechanisms: links and joints, what moves them and what is around them. */
+#include "scene/bodies_file.h"
 #include "scene/scene.h"
 
 #include "rig/joint.h"
@@ -22,7 +23,7 @@ typedef struct {
 
 bool bo_is_mechanism(const bo_json *root) {
     return bo_json_has(root, "links") || bo_json_has(root, "generate") || bo_json_has(root, "urdf") ||
-           bo_json_has(root, "bodies");
+           (bo_json_has(root, "bodies") && !bo_has_full_bodies(root));
 }
 
 bough_status bo_refuse_mechanism(const bo_json *root) {
@@ -311,6 +312,10 @@ static bough_status read_loads(const reader *r, bo_json at) {
 
 static bough_status read_probe(const reader *r, bo_json at, bo_probe *probe) {
     bo_json touch = bo_json_at(&at, "touch"), joint = bo_json_at(&at, "joint");
+    if (bo_json_has(&at, "contact")) {
+        BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
+        return bo_scene_contact_probe(at, probe);
+    }
     BO_TRY(touch.value   ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS)
            : joint.value ? bo_json_keys(at, BO_JOINT_PROBE_KEYS)
                          : bo_json_keys(at, BO_LINK_PROBE_KEYS));

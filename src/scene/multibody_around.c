@@ -15,8 +15,23 @@ const bo_scene_shapes *bo_multibody_touching(const bo_multibody_scene *m, int32_
     return touch->shapes.count > 0 ? &touch->shapes : &m->shapes[body];
 }
 
-bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, int32_t body) {
+static bough_status read_surface(bo_json at, bo_body_touch *to) {
     static const char *const more[] = {"friction", "restitution"};
+    for (int i = 0; i < 2 && !to->touches; i++)
+        if (bo_json_has(&at, more[i]))
+            return bo_json_fail(bo_json_at(&at, more[i]), "is for what touches; say \"touch\": true");
+    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &to->friction));
+    return bo_json_number(bo_json_at(&at, "restitution"), (bo_range){0, 1, false}, &to->restitution);
+}
+
+bough_status bo_multibody_read_part_touch(const bo_multibody_reader *r, bo_json at, int32_t part) {
+    bo_body_touch *to = &r->m->touches[r->m->def.body_count + part];
+    to->friction = 0.5;
+    BO_TRY(bo_json_flag(bo_json_at(&at, "touch"), &to->touches));
+    return read_surface(at, to);
+}
+
+bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, int32_t body) {
     bo_body_touch *to = &r->m->touches[body];
     bo_json touch = bo_json_at(&at, "touch");
     to->friction = 0.5;
@@ -25,9 +40,6 @@ bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, i
         to->touches = to->shapes.count > 0;
     } else
         BO_TRY(bo_json_flag(touch, &to->touches));
-    for (int i = 0; i < 2 && !to->touches; i++)
-        if (bo_json_has(&at, more[i]))
-            return bo_json_fail(bo_json_at(&at, more[i]), "is for bodies that touch; say \"touch\": true");
     const bo_scene_shapes *shapes = bo_multibody_touching(r->m, body);
     if (to->touches && shapes->count == 0)
         return bo_json_fail(touch, "needs a \"shape\" that touches, or shapes of its own instead of true");
@@ -35,8 +47,7 @@ bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, i
         BO_TRY(bo_scene_must_touch(touch, shapes));
         BO_TRY(bo_scene_must_move(touch, shapes));
     }
-    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &to->friction));
-    return bo_json_number(bo_json_at(&at, "restitution"), (bo_range){0, 1, false}, &to->restitution);
+    return read_surface(at, to);
 }
 
 /* ---- obstacles, and pairs that pass through each other ---- */
@@ -61,10 +72,11 @@ static bough_status read_side(const bo_multibody_reader *r, bo_json at, bough_co
     BO_TRY(bo_json_string(at, &name));
     const bool obstacle = json_object_get(r->names[BO_NAMES_OBSTACLE], name) != NULL;
     BO_TRY(bo_multibody_find(r, at, obstacle ? BO_NAMES_OBSTACLE : BO_NAMES_THING, &index));
-    *side =
-        (bough_contact_side){obstacle ? BOUGH_CONTACT_OF_OBSTACLE : BOUGH_CONTACT_OF_LINK, index, obstacle ? -1 : 0};
-    const bool touches =
-        obstacle ? !r->m->obstacles[index].drawn_only : index < r->m->def.body_count && r->m->touches[index].touches;
+    const int32_t part = obstacle ? -1 : index - r->m->def.body_count;
+    *side = obstacle    ? (bough_contact_side){BOUGH_CONTACT_OF_OBSTACLE, index, -1}
+            : part >= 0 ? (bough_contact_side){BOUGH_CONTACT_OF_PART, part, 0}
+                        : (bough_contact_side){BOUGH_CONTACT_OF_LINK, index, 0};
+    const bool touches = obstacle ? !r->m->obstacles[index].drawn_only : r->m->touches[index].touches;
     return touches ? BOUGH_OK : bo_json_fail(at, "\"%.60s\" touches nothing", name);
 }
 
@@ -80,7 +92,7 @@ static bough_status read_passes(const bo_multibody_reader *r, bo_json at) {
         bo_json pair = bo_json_item(&at, i);
         BO_TRY(bo_json_list(pair, &both));
         if (both != 2)
-            return bo_json_fail(pair, "must be two names, of bodies or obstacles that touch");
+            return bo_json_fail(pair, "must be two names, of bodies, parts or obstacles that touch");
         for (int32_t k = 0; k < 2; k++)
             BO_TRY(read_side(r, bo_json_item(&pair, k), &m->passes[i].sides[k]));
         if (m->passes[i].sides[0].kind == BOUGH_CONTACT_OF_OBSTACLE &&
@@ -101,9 +113,9 @@ bough_status bo_multibody_read_touch_probe(const bo_multibody_reader *r, bo_json
     probe->kind = BO_PROBE_TOUCH;
     BO_TRY(bo_json_keys(at, BO_TOUCH_PROBE_KEYS));
     BO_TRY(bo_multibody_find(r, touch, BO_NAMES_THING, &probe->part));
-    return probe->part < r->m->def.body_count && r->m->touches[probe->part].touches
+    return r->m->touches[probe->part].touches
                ? BOUGH_OK
-               : bo_json_fail(touch, "touches nothing; bodies do that say \"touch\"");
+               : bo_json_fail(touch, "touches nothing; bodies and parts do that say \"touch\"");
 }
 
 /* ---- the plan ---- */
@@ -114,6 +126,8 @@ static bool make_room(bough_context *ctx, bo_multibody_scene *m) {
         shapes += (size_t)m->obstacles[i].shapes.count;
     for (int32_t b = 0; b < m->def.body_count; b++)
         touches += m->touches[b].touches ? (size_t)bo_multibody_touching(m, b)->count : 0;
+    for (int32_t p = 0; p < m->def.part_count; p++)
+        touches += m->touches[m->def.body_count + p].touches;
     m->obstacle_defs = BO_NEW_ARRAY(ctx, bough_obstacle_def, m->obstacle_count);
     m->shape_defs = BO_NEW_ARRAY(ctx, bough_shape_def, shapes);
     m->touch_defs = BO_NEW_ZEROS(ctx, bough_contact_shape_def, touches);
@@ -137,6 +151,14 @@ bough_status bo_multibody_plan_around(bough_context *ctx, bo_multibody_scene *m)
                                             .friction = touch->friction,
                                             .restitution = touch->restitution};
     }
+    for (int32_t p = m->def.body_count; p < m->def.body_count + m->def.part_count; p++)
+        if (m->touches[p].touches) {
+            *to = (bough_contact_shape_def){.place = p,
+                                            .number = (int32_t)(to - m->touch_defs),
+                                            .friction = m->touches[p].friction,
+                                            .restitution = m->touches[p].restitution};
+            to++;
+        }
     m->plan.touch_count = (int32_t)(to - m->touch_defs), m->plan.touches = m->touch_defs;
     m->plan.obstacle_count = m->obstacle_count, m->plan.obstacles = m->obstacle_defs;
     m->plan.passes = m->passes;

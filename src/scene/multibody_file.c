@@ -182,6 +182,7 @@ static bough_status read_part(const bo_multibody_reader *r, bo_json at, int32_t 
         if (part->clamp.interface_index == c->rigid->parent)
             return bo_json_fail(clamp, "is the interface by which that part itself is clamped");
     }
+    BO_TRY(bo_multibody_read_part_touch(r, at, p));
     BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &part->stiffness));
     BO_TRY(bo_json_keys(damping, BO_DAMPING_KEYS));
     if (damping.value)
@@ -227,7 +228,7 @@ static bough_status read_things(const bo_multibody_reader *r, bo_json bodies, bo
         return bo_json_fail(*r->root, "a multibody system needs \"bodies\" or \"parts\", or a \"robot\"");
     m->bodies = BO_NEW_ARRAY(ctx, bough_rigid_body_def, body_count);
     m->shapes = BO_NEW_ZEROS(ctx, bo_scene_shapes, body_count);
-    m->touches = BO_NEW_ZEROS(ctx, bo_body_touch, body_count);
+    m->touches = BO_NEW_ZEROS(ctx, bo_body_touch, body_count + part_count);
     m->parts = BO_NEW_ARRAY(ctx, bough_flexible_def, part_count);
     m->components = BO_NEW_ZEROS(ctx, int32_t, part_count);
     m->rests = BO_NEW_ARRAY(ctx, bo_se3, body_count + part_count);
@@ -448,6 +449,8 @@ static bough_status read_probe(const bo_multibody_reader *r, bo_json at, int32_t
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
     if (bo_json_has(&at, "stress") || bo_json_has(&at, "stress_at"))
         return read_stress_probe(r, at, probe);
+    if (bo_json_has(&at, "contact"))
+        return bo_scene_contact_probe(at, probe);
     if (bo_json_has(&at, "touch"))
         return bo_multibody_read_touch_probe(r, at, probe);
     probe->kind = joint.value   ? BO_PROBE_JOINT

@@ -6,7 +6,7 @@
 #include "scene/assembly.h"
 #include "scene/mechanism_scene.h"
 
-/* The contact of one body. */
+/* The contact of one body or part; a part has no shapes. */
 typedef struct bo_body_touch {
     bool touches;
     bo_scene_shapes shapes; /* in its frame; none: those that are drawn */
@@ -43,7 +43,7 @@ typedef struct bo_multibody_scene {
     double tolerance;        /* of the plan */
     bough_rigid_body_def *bodies;
     bo_scene_shapes *shapes; /* of bodies, in their frames */
-    bo_body_touch *touches;  /* of bodies */
+    bo_body_touch *touches;  /* of bodies, then of parts */
     bough_flexible_def *parts;
     int32_t *components; /* of parts */
     bo_se3 *rests;       /* frames of bodies, then of the parts' components, in the world as the scene has them */
@@ -92,6 +92,7 @@ void bo_multibody_free_retarget(bough_context *ctx, bo_retarget_plan *plan);
 /* multibody_around.c: "touch", "friction" and "restitution" of a body; "obstacles" and "pass_through" of the scene; a
  * probe of what touches a body; the same as the engine sees it. */
 bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, int32_t body);
+bough_status bo_multibody_read_part_touch(const bo_multibody_reader *r, bo_json at, int32_t part);
 bough_status bo_multibody_read_around(const bo_multibody_reader *r);
 bough_status bo_multibody_read_touch_probe(const bo_multibody_reader *r, bo_json at, bo_probe *probe);
 bough_status bo_multibody_plan_around(bough_context *ctx, bo_multibody_scene *m);

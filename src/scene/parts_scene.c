@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "fem/engine.h"
 #include "scene/cook_plan.h"
+#include "scene/parts_touch.h"
 
 #include <string.h>
 
@@ -41,6 +42,11 @@ static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_scene_make_pantry(root->ctx, scene));
     BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
     bo_scene_hash_components(scene);
+    bo_parts_touch *touch = NULL;
+    const bough_status read = bo_parts_touch_read(root, &scene->plan->assembly, &scene->hash, &touch);
+    scene->content = touch; /* also where it failed */
+    BO_TRY(read);
+    scene->tree.touch = touch ? &touch->def : NULL;
     return finish_plan(root->ctx, scene);
 }
 
@@ -104,11 +110,17 @@ static void release_whole(bough_context *ctx, void *whole) {
 static bough_status create_full(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
                                 bo_engine *engine) {
     bo_whole *whole;
+    const bo_parts_touch *touch = scene->content;
     BO_TRY(bo_scene_make_whole(ctx, scene, &whole));
     const bo_body_plan plan = {.body = whole->body,
                                .load_case = whole->load_case,
                                .drive = &scene->drive,
                                .velocity = whole->velocity,
+                               .touch = touch ? &touch->around->def : NULL,
+                               .obstacle_count = touch ? touch->around->obstacle_count : 0,
+                               .obstacles = touch ? touch->around->looks : NULL,
+                               .draw = bo_body_touch_draw,
+                               .draw_data = touch ? touch->around : NULL,
                                .probe_count = whole->probe_count,
                                .probes = whole->probes,
                                .owner = whole,
@@ -118,6 +130,10 @@ static bough_status create_full(bough_context *ctx, const bough_scene *scene, co
 
 /* ---- the kind ---- */
 
+static void destroy(bough_context *ctx, void *content) {
+    bo_parts_touch_free(ctx, content);
+}
+
 static const bo_scene_engine engines[] = {
     {.kind = &bo_tree_engine, .integrator = "hht", .check = check_tree, .create = create_tree},
     {.kind = &bo_body_engine, .check = check_full, .create = create_full}};
@@ -126,5 +142,6 @@ const bo_scene_kind bo_parts_scene = {.name = "parts",
                                       .things = "parts",
                                       .recognise = bo_is_assembly,
                                       .read = read_parts,
+                                      .destroy = destroy,
                                       .engine_count = 2,
                                       .engines = engines};

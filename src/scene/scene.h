@@ -85,6 +85,8 @@ void bo_scene_free_events(bough_context *ctx, bough_scene *scene);
 
 /* A probe's name, unique among those before it. */
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_probe *probe);
+/* "contact" and "against" of a probe of any scene; the run looks for the things of these names. */
+bough_status bo_scene_contact_probe(bo_json at, bo_probe *probe);
 /* A stress probe at one element of the body. */
 bough_status bo_probe_element(bough_context *ctx, bo_probe *probe, int32_t element);
 /* Element that holds the point, or is nearest to it. */

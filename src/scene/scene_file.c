@@ -5,6 +5,7 @@
 #include "fem/body.h"
 #include "fem/engine.h"
 #include "mesh/mesh.h"
+#include "scene/bodies_file.h"
 #include "scene/body_touch.h"
 #include "scene/cook_plan.h"
 #include "scene/entries.h"
@@ -178,8 +179,10 @@ static bough_status read_probe(bo_json at, bough_scene *scene, bo_probe *probe) 
     const bough_mesh *mesh = scene->body ? bough_body_mesh(scene->body) : NULL;
     double point[3] = {0};
     bool stress = bo_json_has(&at, "stress_at");
-    BO_TRY(stress ? bo_json_keys(at, BO_STRESS_PROBE_KEYS) : bo_json_keys(at, BO_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
+    if (bo_json_has(&at, "contact"))
+        return bo_scene_contact_probe(at, probe);
+    BO_TRY(stress ? bo_json_keys(at, BO_STRESS_PROBE_KEYS) : bo_json_keys(at, BO_PROBE_KEYS));
     probe->kind = stress ? BO_PROBE_STRESS : BO_PROBE_MOTION;
     if (!stress) {
         BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh, &probe->vertices, &probe->count));
@@ -230,6 +233,11 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
         return BOUGH_ERROR_MEMORY;
     scene->hash = bo_hash_mesh(scene->hash, mesh);
     memcpy(scene->gravity, scene->load_case->gravity, sizeof scene->gravity);
+    if (bo_json_has(root, "bodies")) {
+        bo_body_touch *touch = scene->content;
+        BO_TRY(bo_scene_bodies_throw(bo_json_at(root, "bodies"), mesh, scene->velocity));
+        BO_TRY(bo_scene_bodies_list(bo_json_at(root, "bodies"), mesh, &touch->piece_count, &touch->pieces));
+    }
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     return read_probes(bo_json_at(root, "probes"), scene);
 }
@@ -244,6 +252,12 @@ static bough_status create_engine(bough_context *ctx, const bough_scene *scene, 
                                .drive = &scene->drive,
                                .velocity = scene->velocity,
                                .touch = touch ? &touch->def : NULL,
+                               .obstacle_count = touch ? touch->obstacle_count : 0,
+                               .obstacles = touch ? touch->looks : NULL,
+                               .draw = bo_body_touch_draw,
+                               .draw_data = touch,
+                               .piece_count = touch ? touch->piece_count : 0,
+                               .pieces = touch ? touch->pieces : NULL,
                                .probe_count = scene->probe_count,
                                .probes = scene->probes};
     return bo_body_engine_create(ctx, &plan, settings, engine);
@@ -305,7 +319,7 @@ static void look_at_root(const bo_json *root, bough_file_info *info) {
     const bo_scene_kind *kind = bo_scene_kind_of(root);
     info->kind = kind->name;
     info->complete = json_is_integer(bo_json_at(root, "bough").value) && !bo_json_has(root, "interfaces") &&
-                     !bo_json_has(root, "basis") && (kind != &bo_body_scene || bo_json_has(root, "mesh"));
+                     !bo_json_has(root, "basis") && (kind != &bo_body_scene || bo_json_has(root, "mesh") || bo_has_full_bodies(root));
     info->runs = bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "initial") ||
                  bo_json_has(root, "probes") || bo_json_has(root, "curves");
 }

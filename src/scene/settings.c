@@ -159,12 +159,31 @@ bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_probe 
     return probe->name ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
+bough_status bo_scene_contact_probe(bo_json at, bo_probe *probe) {
+    bo_json keys[2] = {bo_json_at(&at, "contact"), bo_json_at(&at, "against")};
+    char **names[2] = {&probe->thing, &probe->against};
+    BO_TRY(bo_json_keys(at, BO_CONTACT_PROBE_KEYS));
+    probe->kind = BO_PROBE_CONTACT;
+    for (int i = 0; i < 2; i++) {
+        const char *name = NULL;
+        if (!keys[i].value)
+            continue;
+        BO_TRY(bo_json_string(keys[i], &name));
+        bo_free(at.ctx, *names[i]); /* probes may be read twice */
+        if (!(*names[i] = bo_strdup(at.ctx, name)))
+            return BOUGH_ERROR_MEMORY;
+    }
+    return BOUGH_OK;
+}
+
 void bo_probes_free(bough_context *ctx, int32_t count, bo_probe *probes) {
     for (int32_t i = 0; i < count; i++) {
         bo_free(ctx, probes[i].name);
         bo_free(ctx, probes[i].vertices);
         bo_free(ctx, probes[i].weights);
         bo_free(ctx, probes[i].elements);
+        bo_free(ctx, probes[i].thing);
+        bo_free(ctx, probes[i].against);
     }
     bo_free(ctx, probes);
 }
@@ -209,6 +228,8 @@ static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_sc
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
     if (bo_json_has(&at, "stress") || bo_json_has(&at, "stress_at"))
         return read_stress_probe(at, assembly, probe);
+    if (bo_json_has(&at, "contact"))
+        return bo_scene_contact_probe(at, probe);
     BO_TRY(bo_json_keys(at, BO_PART_PROBE_KEYS));
     return read_place(&at, assembly, &probe->part, &probe->at_surface, probe->rest);
 }

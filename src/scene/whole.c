@@ -98,6 +98,8 @@ static bough_status place_stress(bough_context *ctx, const bo_assembly *assembly
 
 static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly, const bo_domain_maps *maps,
                                 bo_probe *probe) {
+    if (probe->kind == BO_PROBE_CONTACT)
+        return BOUGH_OK;
     if (probe->kind == BO_PROBE_STRESS)
         return place_stress(ctx, assembly, maps->elements, probe);
     bo_mesh_place place = {0};

@@ -63,6 +63,8 @@ static void carry_over(const bough_tree_model *from, const bo_tree_work *old, co
                    (size_t)to->components[part->component].face_vectors * sizeof *work->faces);
     }
     memcpy(work->force, old->force, (size_t)to->size * sizeof *work->force);
+    memcpy(work->blow, old->blow, (size_t)to->size * sizeof *work->blow);
+    memcpy(work->blow_wrench, old->blow_wrench, 6 * (size_t)to->def.part_count * sizeof *work->blow_wrench);
     for (int32_t i = 0; i < to->def.tie_count; i++)
         if (!to->ties[i].broken)
             work->tie_motion[i] = old->tie_motion[i];
@@ -130,6 +132,7 @@ static void exchange(bough_tree_state *state, bo_tree_shift *shift) {
     bo_tree_work_of(state)->own = shift->own;
     bo_tree_work_of(state)->surface_work = old.work.surface_work;
     bo_tree_work_of(state)->log = old.work.log;
+    bo_tree_work_of(state)->touch = old.work.touch;
     state->roots = shift->roots;
     state->root_count = shift->root_count;
     *shift = old;

@@ -334,6 +334,15 @@ static bool hang_lumps(bo_tree_sweep *sweep) {
     return good;
 }
 
+bool bo_tree_scatter(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                     double *a) {
+    bo_tree_sweep sweep = {ctx, model, work, mode, a, {false}};
+    if (!bo_tree_set_roots(model, work, mode))
+        return false;
+    scatter_levels(&sweep);
+    return true;
+}
+
 bool bo_tree_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                    double *a) {
     bo_tree_sweep sweep = {ctx, model, work, mode, a, {false}};
@@ -350,8 +359,5 @@ bool bo_tree_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_wo
     } else if (bo_tree_loads_act(work, mode)) {
         bo_tree_sum_forces(model, work);
     }
-    if (!bo_tree_set_roots(model, work, mode))
-        return false;
-    scatter_levels(&sweep);
-    return bo_tree_pull_ties(ctx, model, work, mode, a);
+    return bo_tree_scatter(ctx, model, work, mode, a) && bo_tree_pull_ties(ctx, model, work, mode, a);
 }

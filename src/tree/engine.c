@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "tree/snapshot.h"
 #include "tree/system.h"
+#include "tree/touch.h"
 #include "tree/tree.h"
 
 #include <math.h>
@@ -283,10 +284,11 @@ static bough_status measure(void *data, double t, double *values) {
     for (int32_t i = 0; i < e->plan->probe_count; i++) {
         const bo_probe *probe = &e->plan->probes[i];
         const int columns = bo_probe_columns(probe);
-        const bool there = bo_tree_is_there(e, probe->part);
+        const bool contact = probe->kind == BO_PROBE_CONTACT; /* the run measures that */
+        const bool there = contact || bo_tree_is_there(e, probe->part);
         for (int k = 0; k < columns; k++)
             values[k] = NAN, blank[k] = !there;
-        if (there)
+        if (there && !contact)
             BO_TRY(probe->kind == BO_PROBE_STRESS ? measure_stress(e, i, values) : measure_probe(e, i, values));
         values += columns, blank += columns;
     }
@@ -309,6 +311,9 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
 
 static bough_status start_inputs(void *data, const char *path) {
     tree_engine *e = data;
+    if (e->plan->touch)
+        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "inputs of scenes in which parts touch are not recorded yet: a replay knows no obstacles");
     if (!(e->inputs_path = bo_strdup(e->ctx, path)))
         return BOUGH_ERROR_MEMORY;
     return bough_tree_log_start(e->ctx, e->model, e->state, &e->inputs);
@@ -451,6 +456,8 @@ static bough_status place_probes(tree_engine *e) {
             BO_TRY(place_stress(e, i));
             continue;
         }
+        if (probe->kind == BO_PROBE_CONTACT)
+            continue;
         if (probe->at_surface && bo_tree_component_of(e, probe->part)->surface.vertex_count == 0)
             return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the probe \"%s\" is at the surface of a part that has none",
                            probe->name);
@@ -501,6 +508,8 @@ static bough_status build(const bo_engine_settings *settings, bough_continuity c
         BO_TRY(bough_tree_state_settle(ctx, e->model, e->state, &search, residual));
     if (e->state->root_count > 0)
         BO_TRY(set_off(e));
+    if (e->plan->touch)
+        BO_TRY(bo_tree_state_touch(ctx, e->model, e->state, e->plan->touch));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
     BO_TRY(measure_forces(e, &e->start_steady));
@@ -590,6 +599,16 @@ static const bough_tree_model *model_of(const void *data, bough_tree_state **sta
     return e->model;
 }
 
+/* ---- contacts ---- */
+
+static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
+    const int32_t count = bough_tree_state_contacts(((const tree_engine *)data)->state, most, list);
+    for (int32_t i = 0; i < count && i < most; i++)
+        for (int side = 0; side < 2; side++)
+            list[i].things[side] = list[i].things[side] < 0 ? -1 : list[i].things[side];
+    return count;
+}
+
 /* ---- the table ---- */
 
 const bo_engine_kind bo_tree_engine = {
@@ -598,7 +617,7 @@ const bo_engine_kind bo_tree_engine = {
     .title = "the tree engine",
     .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_WIND | BOUGH_CAN_CHANGE | BOUGH_CAN_PAINT | BOUGH_CAN_MOTORS |
            BOUGH_CAN_STRESS | BOUGH_CAN_DEVIATION | BOUGH_CAN_COUPLING | BOUGH_CAN_CONTINUITY | BOUGH_CAN_INTEGRATOR |
-           BOUGH_CAN_INPUTS,
+           BOUGH_CAN_INPUTS | BOUGH_CAN_CONTACTS,
     .destroy = destroy,
     .step = step,
     .measure = measure,
@@ -624,6 +643,7 @@ const bo_engine_kind bo_tree_engine = {
     .stresses = stresses,
     .vertex_stresses = vertex_stresses,
     .deviations = bo_tree_deviations,
+    .contacts = contacts,
     .start_inputs = start_inputs,
     .flush_inputs = flush_inputs,
     .end_inputs = end_inputs,

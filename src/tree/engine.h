@@ -78,6 +78,7 @@ typedef struct bo_tree_plan {
     bo_tie_strength *tie_strength; /* of the ties; NULL: none breaks */
     double remove_below;   /* m: trees that fly are removed where their centre of mass sinks below this height */
     bo_tree_start *starts; /* of the parts */
+    const struct bo_tree_touch_def *touch; /* NULL: nothing touches */
     int32_t probe_count;
     const bo_probe *probes;
 } bo_tree_plan;

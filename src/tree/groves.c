@@ -289,7 +289,7 @@ bough_status bo_tree_each_grove(bough_context *ctx, const bough_tree_model *mode
                                 bo_tree_grove_task task, const void *data) {
     const int32_t visitors = visitor_count(ctx, model), sets = bo_tree_work_of(state)->set_count;
     const int32_t count = visitors < sets ? visitors : sets; /* the state may be of a context with fewer threads */
-    if (count == 0)
+    if (count == 0 || bo_tree_work_of(state)->touch) /* trees of several groves may touch */
         return task(ctx, model, state, data);
     grove_call call = {.ctx = ctx, .model = model, .state = state, .task = task, .data = data};
     bo_run_tasks(ctx, visit_groves, &call, count);

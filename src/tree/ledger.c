@@ -4,6 +4,7 @@
  * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that
  * it comes back. What is far too much refuses the step. */
 #include "tree/ledger.h"
+#include "tree/touch.h"
 
 #include "base/rotation.h"
 
@@ -181,6 +182,13 @@ static void add_load_work(const bough_tree_model *model, const bough_tree_state 
     }
 }
 
+/* Work of contacts on a tree. */
+static void add_touch_work(void *data, int32_t tree, double work) {
+    bo_tree_account *trees = data;
+    trees[tree].work += work;
+    trees[tree].span += fabs(work);
+}
+
 /* ---- steps ---- */
 
 static bool settings_differ(const bough_tree_model *model, const bough_tree_state *state) {
@@ -350,6 +358,7 @@ static void add_work(const bough_tree_model *model, bough_tree_state *state, con
     }
     if (bo_tree_work_of(state)->loaded)
         add_load_work(model, state, q);
+    bo_tree_touch_work(model, bo_tree_work_of(state), add_touch_work, trees);
     for (int32_t t = 0; t < tree_count(model); t++)
         work += trees[t].work, span += trees[t].span, trees[t].pushing += trees[t].span;
     ledger->work += work;

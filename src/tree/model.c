@@ -7,6 +7,7 @@
 #include "tree/log.h"
 #include "tree/paint.h"
 #include "tree/system.h"
+#include "tree/touch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -387,6 +388,8 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_tree_model *model
                   {(void **)&w->load, n},
                   {(void **)&w->load_wrench, 6 * parts},
                   {(void **)&w->sway, 3 * parts},
+                  {(void **)&w->blow, n},
+                  {(void **)&w->blow_wrench, 6 * (size_t)model->def.part_count},
                   {(void **)&w->energies, bo_ledger_room(model)},
                   {(void **)&w->rest, n},
                   {(void **)&w->mid_q, n},
@@ -505,6 +508,7 @@ void bough_tree_state_destroy(bough_context *ctx, bough_tree_state *state) {
         if (bo_tree_work_of(state)->log)
             bo_log_lose(bo_tree_work_of(state)->log);
         bo_tree_drop_integrator(ctx, bo_tree_work_of(state));
+        bo_tree_touch_free(ctx, bo_tree_work_of(state)->touch);
         bo_free(ctx, bo_tree_work_of(state)->numbers);
         bo_free(ctx, bo_tree_work_of(state)->surface_work);
         bo_tree_free_own(ctx, bo_tree_work_of(state)->own);

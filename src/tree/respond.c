@@ -78,8 +78,7 @@ static bo_vec3 arm_of(const bough_tree_model *model, const bo_tree_work *work, c
                                                 : bo_v3(0, 0, 0);
 }
 
-/* p_q becomes L^-1 p_q, and p what is left on the frame; then the parent feels it. */
-static void gather(const bough_tree_model *model, const bo_tree_work *work, int32_t i, double *p, double *p_q) {
+void bo_tree_hand_up(const bough_tree_model *model, const bo_tree_work *work, int32_t i, double *p, double *p_q) {
     const bo_tree_part *part = &model->parts[i];
     const factors f = factors_of(model, work, part);
     double *x = p_q + part->offset, *mine = p + 6 * i;
@@ -179,7 +178,7 @@ static void scatter(const bough_tree_model *model, const bo_tree_work *work, int
 void bo_tree_respond(const bough_tree_model *model, const bo_tree_work *work, double *p, double *p_q, bool all,
                      double *A, double *a) {
     for (int32_t k = model->tied_count - 1; k >= 0; k--)
-        gather(model, work, model->tied[k], p, p_q);
+        bo_tree_hand_up(model, work, model->tied[k], p, p_q);
     for (int32_t k = 0; k < (all ? model->part_count : model->tied_count); k++)
         scatter(model, work, all ? k : model->tied[k], p, p_q, A, a);
 }

@@ -27,7 +27,7 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 19 };
+enum { FIELDS = 21 };
 
 /* A part's place in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
@@ -71,6 +71,8 @@ static void list_fields(const bough_tree_model *model, bough_tree_state *s, fiel
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */
                                 {s->tie_strength, ties * sizeof(double)},
                                 {bo_tree_work_of(s)->tie_motion, ties * sizeof *bo_tree_work_of(s)->tie_motion},
+                                {bo_tree_work_of(s)->blow, n},
+                                {bo_tree_work_of(s)->blow_wrench, 6 * parts * sizeof(double)},
                                 {bo_tree_work_of(s)->force, n},
                                 {bo_tree_work_of(s)->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);

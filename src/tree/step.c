@@ -3,6 +3,7 @@
 #include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/system.h"
+#include "tree/touch.h"
 
 #include "base/threads.h"
 
@@ -110,10 +111,12 @@ static void average_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     const each_coordinate *each = data;
     const bough_tree_state *state = each->state;
     const bo_tree_work *w = bo_tree_work_of(state);
-    const double rate = each->scheme->dt > 0 ? 1 / each->scheme->dt : 0;
+    const double rate = each->scheme->dt > 0 ? 1 / each->scheme->dt : 0, *blow = bo_tree_touch_answers(w);
     (void)chunk;
     for (int32_t k = begin; k < end; k++)
         w->mid_v[k] = rate > 0 ? rate * (w->next_v[k] - state->v[k]) : w->next_a[k];
+    for (int32_t k = begin; k < end && blow; k++) /* contacts come and go: nothing goes on with their blows */
+        w->mid_v[k] -= blow[k];
 }
 
 static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
@@ -318,6 +321,15 @@ bough_status bough_tree_state_update(bough_context *ctx, const bough_tree_model 
     return bo_log_end(ctx, model, state, bo_tree_update(ctx, bo_tree_now(model, state), state));
 }
 
+/* The same of a step after one with contacts, whose forces have acted. */
+static bough_status solve_after_touch(bough_context *ctx, bo_tree_pass *pass) {
+    const bool borrowed = bo_tree_touch_begin(pass->model, pass->work, pass->scheme);
+    const bough_status status = solve(ctx, pass);
+    if (borrowed)
+        bo_tree_touch_end(pass->model, pass->work);
+    return status;
+}
+
 /* Moves the frames to where the step has led so far: those of all parts, or only of those that fly. */
 static bough_status move_on(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, bool only_flights) {
     const bo_tree_mode mode = {.only_flights = only_flights};
@@ -337,9 +349,14 @@ static bool roots_are_finite(const bough_tree_model *model, const bough_tree_roo
 /* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. only_flights: the others
  * are there. */
 static bough_status land(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
-                         bool only_flights) {
+                         const bo_tree_scheme *scheme, bool only_flights, bool gently) {
     bo_tree_work *w = bo_tree_work_of(state);
+    bool touched = false;
     BO_TRY(move_on(ctx, model, w, only_flights));
+    if (w->touch && scheme->dt > 0)
+        BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, &touched));
+    if (touched)
+        BO_TRY(move_on(ctx, model, w, false));
     if (model->free_count == 0)
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))
@@ -407,10 +424,10 @@ static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *mo
         BO_TRY(look_ahead(ctx, model, state, how));
         pass.q = w->mid_q, pass.v = w->mid_v;
     }
-    bough_status status = solve(ctx, &pass);
+    bough_status status = solve_after_touch(ctx, &pass);
     if (status == BOUGH_NO_CONVERGENCE && is_damped(model, state)) {
         pass.damped = w->rest; /* stiffness that is lost, or less, does not damp: that at rest does */
-        status = solve(ctx, &pass);
+        status = solve_after_touch(ctx, &pass);
     }
     BO_TRY(status);
     bo_ledger_lead(model, state, how->mode.lead_time);
@@ -421,7 +438,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *mo
         BO_TRY(move_on(ctx, model, w, false));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
         pass.mode.only_flights = how->only_flights;
-        BO_TRY(solve(ctx, &pass));
+        BO_TRY(solve_after_touch(ctx, &pass));
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
         open = how->tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
@@ -431,7 +448,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *mo
                        "the ends of a tie do not find each other in this step; take a smaller one");
     if (goes_too_far(model, state, how) && how->gently)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
-    return land(ctx, model, state, how->twice && how->only_flights);
+    return land(ctx, model, state, h, how->twice && how->only_flights, how->gently);
 }
 
 /* The engine's own choice: energy is looked after, and where there are no ties inertia and forces are taken ahead. */
@@ -556,6 +573,9 @@ static bough_status step(bough_context *ctx, const bough_tree_model *model, boug
     bo_tree_work *w = bo_tree_work_of(state);
     const double alpha = state->alpha;
     const bo_tree_scheme h = {.dt = dt, .alpha = alpha, .beta = 0.25 * (1 - alpha) * (1 - alpha), .gamma = 0.5 - alpha};
+    if (w->touch && (w->integrator || state->coupling != BOUGH_COUPLING_L3))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "parts that touch need the tree's own steps, \"hht\" or \"newmark\", and the coupling L3");
     if (w->integrator)
         return bo_tree_integrate(ctx, model, state, dt);
     if (!(dt >= 0 && isfinite(dt)))
@@ -570,6 +590,7 @@ static bough_status step(bough_context *ctx, const bough_tree_model *model, boug
     visit(ctx, model, accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     memcpy(w->tie_motion, w->next_tie_motion, (size_t)model->def.tie_count * sizeof *w->tie_motion);
+    bo_tree_touch_accept(model, w, dt);
     state->time += dt;
     if (dt > 0)
         state->last_dt = dt;

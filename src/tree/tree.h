@@ -277,6 +277,8 @@ typedef struct bo_tree_work {
     double *wrench;                   /* 6: given from outside, about the origin, own axes */
     double *load, *load_wrench;       /* the same with the wind, of the step in progress */
     double *sway;                     /* 3: settle.c */
+    double *blow, *blow_wrench;       /* forces of contact that the accelerations of the last step felt: touch.h; the
+                                       * wrenches by outside numbers */
     double *energies;                 /* ledger.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *rest;                     /* r: zeros */
@@ -294,6 +296,7 @@ typedef struct bo_tree_work {
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
     bough_tree_log *log;            /* that records the state; NULL: none */
+    struct bo_tree_touch *touch;    /* what the parts touch; NULL: nothing */
 } bo_tree_work;
 
 /* A state as the library makes it. Copies share work and ledger. */
@@ -469,6 +472,8 @@ size_t bo_tree_tie_system_size(const bough_tree_model *model);
  * these parts or for all. */
 void bo_tree_respond(const bough_tree_model *model, const bo_tree_work *work, double *p, double *p_q, bool all,
                      double *A, double *a);
+/* The first half of it, for one part: p_q becomes L^-1 p_q, p what is left on its frame, and its parent feels that. */
+void bo_tree_hand_up(const bough_tree_model *model, const bo_tree_work *work, int32_t i, double *p, double *p_q);
 /* Numbers of work->answers: p, p_q, A, a. */
 size_t bo_tree_answers_size(const bough_tree_model *model);
 
@@ -476,6 +481,10 @@ size_t bo_tree_answers_size(const bough_tree_model *model);
  * definite. */
 bool bo_tree_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                    double *a);
+
+/* The second half alone: right-hand sides of parts are in Z, of joints in their u, of roots that fly in their p. */
+bool bo_tree_scatter(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                     double *a);
 
 /* balance.c: the forces y on the coordinates that accelerations a ask for, less the loads; after bo_tree_weigh(), whose
  * p they overwrite. For roots that do not fly. */

@@ -123,6 +123,7 @@ static void the_storm_blows_on_the_same_oak(void **state) {
     check(json_equal(json_object_get(calm, "components"), json_object_get(storm, "components")));
     check(json_object_get(json_object_get(storm, "wind"), "curve") != NULL);
     check_int(json_array_size(json_object_get(storm, "break")), 5);
+    check_int(json_array_size(json_object_get(storm, "obstacles")), 1);
     bough_scene *scene;
     check_ok(ctx, bough_scene_load(ctx, work("storm/scene.json"), &scene));
     bough_scene_destroy(ctx, scene);

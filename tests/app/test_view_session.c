@@ -679,7 +679,7 @@ static void commands_are_judged(void **state) {
         "{'do': 'speed', 'factor': 0}",
         "{'do': 'speed', 'factor': 1e9}",
         "{'do': 'dt', 'seconds': -1}",
-        "{'do': 'colour', 'what': 3}",
+        "{'do': 'colour', 'what': 4}",
         "{'do': 'coupling', 'name': 'L1234567890123456789012345678901234567890'}",
     };
     static const char *const none[] = {

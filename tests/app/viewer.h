@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-enum { MOST_LAYERS = 2, VIEWER_JOINT = 13 };
+enum { MOST_LAYERS = 2, VIEWER_JOINT = 13, VIEWER_CONTACT = 11, VIEWER_CONTACTS = 256 };
 
 typedef struct {
     int32_t part_count, vertex_count, place_count;
@@ -18,7 +18,9 @@ typedef struct {
     int32_t *count; /* numbers of each */
     int32_t joint_count;
     float *joints; /* joint_count x 13: origin, quaternion, force, torque */
-    float *drawn;  /* 3 x vertex_count */
+    int32_t contact_count;
+    float contacts[VIEWER_CONTACT * VIEWER_CONTACTS]; /* of each: two parts, position, normal force, friction */
+    float *drawn;                                     /* 3 x vertex_count */
     double time;
     int32_t sent; /* parts of the last frame */
     json_t *json;
@@ -144,7 +146,11 @@ static inline void viewer_take_frame(viewer *v, const unsigned char *bytes, size
         sent++;
     }
     check_int(sent, l->sent);
-    check_int(at + 4 * VIEWER_JOINT * (size_t)l->joint_count - bytes, size);
+    l->contact_count = (int32_t)word_at(bytes + 36);
+    check(l->contact_count >= 0 && l->contact_count <= VIEWER_CONTACTS);
+    const unsigned char *contacts = at + 4 * VIEWER_JOINT * (size_t)l->joint_count;
+    check_int(contacts + 4 * VIEWER_CONTACT * (size_t)l->contact_count - bytes, size);
+    memcpy(l->contacts, contacts, 4 * VIEWER_CONTACT * (size_t)l->contact_count);
     if (l->joint_count > 0)
         memcpy(l->joints, at, VIEWER_JOINT * (size_t)l->joint_count * sizeof *l->joints);
 }

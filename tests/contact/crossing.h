@@ -4,9 +4,10 @@
 #define BOUGH_TEST_CROSSING_H
 
 #include "contact/near.h"
-#include "../test.h"
 
 #include <float.h>
+#include <math.h>
+#include <stdlib.h>
 
 /* ---- exact sums ---- */
 
@@ -182,12 +183,15 @@ static inline bool crossing_of(const bo_skin *skin, const double *x, const cross
                                crossing_at(x, t[2]));
 }
 
-/* Counts the edges that cross or touch triangles without a vertex in common, each edge once for each triangle. */
+/* Counts the edges that cross or touch triangles without a vertex in common, each edge once for each triangle; -1: there
+ * was no memory. */
 static inline int count_crossings(const bo_skin *skin, const double *x) {
     crossing_piece *edges = malloc(((size_t)skin->edge_count + 1) * sizeof *edges),
                    *triangles = malloc(((size_t)skin->triangle_count + 1) * sizeof *triangles);
-    if (!edges || !triangles)
-        fail_msg("no memory to count crossings");
+    if (!edges || !triangles) {
+        free(edges), free(triangles);
+        return -1;
+    }
     crossing_boxes(skin->edge_count, 2, skin->edges, x, edges);
     crossing_boxes(skin->triangle_count, 3, skin->triangles, x, triangles);
     double widest = 0;

@@ -83,8 +83,15 @@ static inline void puck_destroy(bough_context *ctx, void *data) {
     ((puck *)data)->destroyed++;
 }
 
-static const bough_contact_table puck_table = {puck_begin, puck_place,  puck_rows,   puck_answer, puck_take,
-                                               puck_check, puck_commit, puck_cancel, puck_destroy};
+static const bough_contact_table puck_table = {.begin = puck_begin,
+                                               .place = puck_place,
+                                               .rows = puck_rows,
+                                               .answer = puck_answer,
+                                               .take = puck_take,
+                                               .check = puck_check,
+                                               .commit = puck_commit,
+                                               .cancel = puck_cancel,
+                                               .destroy = puck_destroy};
 
 static inline puck new_puck(double mass, double radius, bo_vec3 x, bo_vec3 v) {
     puck p = {.mass = mass, .radius = radius, .wrong = 1};
@@ -94,7 +101,7 @@ static inline puck new_puck(double mass, double radius, bo_vec3 x, bo_vec3 v) {
 static inline bough_contact_actor *add_puck(plan *plan_, puck *p) {
     bough_contact_actor *actor = &plan_->actors[plan_->def.actor_count++];
     p->place = (bough_contact_place_def){BOUGH_CONTACT_OF_PART, 7};
-    p->shape = (bough_contact_shape_def){0, 3, sphere_def(p->radius), 0.5, 0};
+    p->shape = (bough_contact_shape_def){0, 3, sphere_def(p->radius), 0.5, 0, 0};
     *actor = bough_default_contact_actor();
     actor->table = &puck_table, actor->data = p;
     actor->most_rates = 3;

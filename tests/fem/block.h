@@ -171,7 +171,7 @@ static inline double energy_of(block *b) {
     return m.elastic + m.kinetic + m.external + bo_touch_energy(b->touch, b->motion.t, b->motion.q);
 }
 
-/* Forces of all contacts on the body, and the largest friction over mu times the normal force. */
+/* Forces of all obstacles on the body, and the largest friction over mu times the normal force. */
 static inline bo_vec3 pushes_on(block *b, double *slip, int32_t *count) {
     bough_contact list[512];
     bo_vec3 sum = {0, 0, 0};
@@ -179,6 +179,8 @@ static inline bo_vec3 pushes_on(block *b, double *slip, int32_t *count) {
     check(*count <= 512);
     *slip = 0;
     for (int32_t i = 0; i < *count; i++) {
+        if (list[i].sides[1].kind != BOUGH_CONTACT_OF_OBSTACLE)
+            continue;
         const bo_vec3 f = bo_load3(list[i].force), n = bo_load3(list[i].normal);
         const double normal = bo_dot(f, n), mu = b->def.friction;
         sum = bo_add(sum, f);

@@ -68,6 +68,42 @@ static void forces_are_those_of_the_potential(void **unused) {
     free_block(&b);
 }
 
+/* Friction between two blocks, found as the difference to the same blocks without it, neither pushes nor turns both
+ * together, though it acts at points that are a gap apart. */
+static void friction_has_no_torque_on_both(void **unused) {
+    (void)unused;
+    block blocks[2];
+    double *f[2], *q;
+    test_random random = {8};
+    for (int k = 0; k < 2; k++) {
+        block_def def = default_block();
+        def.copies = 2, def.apart = 4e-4, def.friction = k ? 0.5 : 0;
+        blocks[k] = make_block(&def);
+        start_block(&blocks[k], "backward-euler");
+        check_ok(blocks[k].ctx, bo_touch_begin(blocks[k].touch, 0, 0.01, blocks[k].motion.q, blocks[k].motion.v));
+        f[k] = calloc((size_t)blocks[k].system.size, sizeof *f[k]);
+    }
+    const size_t n = (size_t)blocks[0].system.size;
+    bo_vec3 push = {0, 0, 0}, turn = {0, 0, 0};
+    double size = 0;
+    q = calloc(n, sizeof *q);
+    for (size_t i = 0; i < n; i++)
+        q[i] = test_uniform(&random, -2e-5, 2e-5);
+    for (int k = 0; k < 2; k++)
+        check_ok(blocks[k].ctx, bo_touch_force(blocks[k].touch, 0.01, q, NULL, f[k]));
+    for (size_t i = 0; i < n; i += 3) {
+        const bo_vec3 force = bo_sub(bo_load3(f[1] + i), bo_load3(f[0] + i));
+        push = bo_add(push, force), turn = bo_add(turn, bo_cross(bo_load3(blocks[0].mesh->vertices + i), force));
+        size += bo_norm(force);
+    }
+    printf("friction of %.3g N: push %.2g, torque %.2g m of it\n", size, bo_norm(push) / size, bo_norm(turn) / size);
+    check(size > 0);
+    check_below(bo_norm(push) / size, 1e-13);
+    check_below(bo_norm(turn) / size, 1e-15);
+    free(q), free(f[0]), free(f[1]);
+    free_block(&blocks[0]), free_block(&blocks[1]);
+}
+
 /* Cubes that fall on each other come to rest: each bears what is above it. */
 static void stacks_stand(void **unused) {
     (void)unused;
@@ -150,6 +186,7 @@ static void surfaces_that_are_too_near_are_refused(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(forces_are_those_of_the_potential),
+                                       cmocka_unit_test(friction_has_no_torque_on_both),
                                        cmocka_unit_test(stacks_stand), cmocka_unit_test(nothing_crosses_at_any_speed),
                                        cmocka_unit_test(surfaces_that_are_too_near_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static bo_vec3 push_on(const play *p, int32_t *count) {
     *count = bough_run_contacts(p->run, 1000, contacts);
     check(*count <= 1000);
     for (int32_t i = 0; i < *count; i++) {
-        check(contacts[i].gap > 0 && contacts[i].things[0] == 0 && contacts[i].things[1] == -1);
+        check(contacts[i].gap > 0 && contacts[i].things[0] == 0 && contacts[i].things[1] > 0);
         check_near(bo_norm(bo_load3(contacts[i].normal)), 1, 1e-12);
         sum = bo_add(sum, bo_load3(contacts[i].force));
     }

@@ -328,8 +328,42 @@ static void what_contact_cannot_do_is_said(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- parts ---- */
+
+#define SOFT_BAR                                                                                                       \
+    "{'bough': 1, 'components': {'bar': {'mesh': {'generate': 'box', 'type': 'tet10', 'size': [0.3, 0.05, 0.05], "     \
+    "'cells': [6, 1, 1]}, 'material': {'young': 1e7, 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': "        \
+    "{'select': 'x0'}}, 'basis': {'r': 8, 'kind': 'modes+derivatives'}, 'damping': {'stiffness': 0.002}, 'samples': "  \
+    "{'contact': 60}}}, 'bodies': [{'name': 'end', 'position': [0, 0, 0.04], 'rotate_deg': [0, 2, 0], 'mass': 0.1, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, 0]}], 'parts': " \
+    "[{'name': 'bar', 'component': 'bar', 'clamp': 'end', 'touch': true, 'friction': 0.4}], 'joints': [], 'gravity': " \
+    "[0, 0, -9.81], 'obstacles': [" GROUND "], 'time': {'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'push', "      \
+    "'touch': 'bar'}]}"
+
+/* A bar that falls lies on the ground, which bears its weight, whether it bends or not; contacts name the part. */
+static void parts_lie_on_the_ground(void **state) {
+    (void)state;
+    static const char *const engines[] = {"multibody", "rigid"};
+    for (int k = 0; k < 2; k++) {
+        bough_context *ctx = test_context(1);
+        bough_run_def def = bough_default_run_def();
+        def.engine = engines[k];
+        play p = begin_file(ctx, write_scene("bar.json", SOFT_BAR), &def);
+        advance(ctx, &p, 200);
+        const double weight = (0.3 * 0.05 * 0.05 * 1000 + 0.1) * G;
+        check_near(value(&p, "push.fz"), weight, 1e-4 * weight);
+        bough_run_contact contacts[60];
+        const int32_t count = bough_run_contacts(p.run, 60, contacts);
+        check(count > 3);
+        for (int32_t i = 0; i < count; i++)
+            check_int(contacts[i].things[0], 1);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_rod_that_falls_rests_on_the_ground),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_lie_on_the_ground),
+                                       cmocka_unit_test(a_rod_that_falls_rests_on_the_ground),
                                        cmocka_unit_test(friction_holds_and_brakes),
                                        cmocka_unit_test(what_rests_stays),
                                        cmocka_unit_test(lower_bodies_bear_upper_ones),

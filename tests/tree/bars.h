@@ -12,7 +12,7 @@ enum { MOST_BARS = 12 };
 
 typedef struct {
     bough_context *ctx;
-    bough_component *root, *limb;
+    bough_component *root, *limb, *stone; /* stone: for those who make one */
     bough_part_def parts[MOST_BARS];
     bough_tree_model_def def;
     bough_tree_model *model;

@@ -214,6 +214,18 @@ test("damaged messages are refused with a sentence", () => {
     const frame = (sent, counts = [3]) => stageOf(chain).apply(readFrame(encodeFrame({ partCount: 3, sent }), counts));
     assert.throws(() => frame([[0, [1, 2, 3]]]), /fewer numbers/);
     assert.throws(() => frame([[0, [...identity, 0, 0, 0]]]), /other parts/);
+    assert.throws(() => stageOf(chain).apply(readFrame(encodeFrame({ partCount: 3, sent: [], contacts: [[0, 1, 2]] }), [3])), /other parts/);
     assert.throws(() => readFrame(encodeFrame({ partCount: 3, sent: [], layer: 1 }), [3]), /layer 1/);
     assert.throws(() => readFrame(encodeFrame({ partCount: 3, sent: [] }).slice(0, 42), [3]), /cut short/);
+});
+
+test("contacts follow the parts, and are gone with the next frame", () => {
+    const layer = stageOf(chain), contacts = [[0, 2, 1, 2, 3, 0, 0, 7, 4, 0, 0], [1, -1, 4, 5, 6, 0, 8, 0, 0, 0, 3]];
+    const still = [0, 1, 2].map((part) => [part, [part, 0, 0, 0, 0, 0, 1, 0, 0]]);
+    layer.apply(readFrame(encodeFrame({ partCount: 3, sent: still, contacts }), [3]));
+    assert.equal(layer.contactCount, 2);
+    assert.deepEqual(layer.contactState(0), { parts: [0, 2], position: [1, 2, 3], normal: [0, 0, 7], friction: [4, 0, 0] });
+    assert.deepEqual(layer.contactState(1).parts, [1, -1]);
+    layer.apply(readFrame(encodeFrame({ partCount: 3, sent: [] }), [3]));
+    assert.equal(layer.contactCount, 0);
 });

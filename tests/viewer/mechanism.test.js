@@ -58,8 +58,8 @@ test("links are drawn where they are, and swing", async () => {
     // Wind and joined surfaces are of parts; who asks by a key is told.
     for (const name of ["Wind", "Wind direction", "Gusts", "Continuity"]) assert.ok(await control(name).isDisabled(), name);
     assert.ok(await button("Scene's wind").isDisabled());
-    // Rigid links have no stress and no interfaces: nobody is offered their colours.
-    assert.deepEqual(await control("Colour").locator("option").evaluateAll((all) => all.map(({ value }) => value)), ["natural", "part", "component", "displacement"]);
+    // Rigid links have no stress and no interfaces, but they touch: nobody is offered colours that they lack.
+    assert.deepEqual(await control("Colour").locator("option").evaluateAll((all) => all.map(({ value }) => value)), ["natural", "part", "component", "displacement", "contacts"]);
     await page.keyboard.press("w");
     await until(() => bough.notes.some((text) => text.includes("knows no wind")));
     assert.equal(await control("Wind").inputValue(), "0");

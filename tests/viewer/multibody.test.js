@@ -91,7 +91,7 @@ test("they are drawn when somebody asks, with arrows", async () => {
     await until((drawn) => bough.jointsShown && bough.drawn > drawn, drawn);
     const shown = await count();
     assert.ok(shown.force > before.force + 100 && shown.torque > before.torque + 100, JSON.stringify({ before, shown }));
-    assert.match(await control("Largest force of a joint").textContent(), /Longest force\d+(\.\d+)? N.*Longest torque\d+(\.\d+)? N m/);
+    assert.match(await control("Largest forces").textContent(), /Longest force\d+(\.\d+)? N.*Longest torque\d+(\.\d+)? N m/);
     await page.keyboard.press("R");
     await until(() => !bough.jointsShown);
     assert.deepEqual(await count(), before);

@@ -62,12 +62,12 @@ export function encodeStage({ components, parts, seams = [], generation = 1, cha
 }
 
 // sent: [[part, numbers], ...] in order.
-export function encodeFrame({ partCount, sent, time = 0, frame = 1, layer = 0, generation = 1 }) {
+export function encodeFrame({ partCount, sent, contacts = [], time = 0, frame = 1, layer = 0, generation = 1 }) {
     const bits = new Uint32Array(Math.ceil(partCount / 32));
     for (const [part] of sent) bits[part >> 5] |= 1 << (part & 31);
     return join(head(2, generation, 0), new Uint8Array(Float64Array.of(time).buffer),
-        new Uint8Array(Uint32Array.of(frame, layer, sent.length, 0).buffer), new Uint8Array(bits.buffer),
-        new Uint8Array(Float32Array.from(sent.flatMap(([, numbers]) => numbers)).buffer));
+        new Uint8Array(Uint32Array.of(frame, layer, sent.length, contacts.length).buffer), new Uint8Array(bits.buffer),
+        new Uint8Array(Float32Array.from([...sent.flatMap(([, numbers]) => numbers), ...contacts.flat()]).buffer));
 }
 
 export function encodeColours({ values, shares = [], what = 1, layer = 0, time = 0, generation = 1 }) {

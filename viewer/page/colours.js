@@ -52,6 +52,7 @@ export const WAYS = {
     displacement: { label: "displacement", ask: 0, unit: "m" },
     stress: { label: "von Mises stress", ask: 1, unit: "Pa", needs: "stress" },
     deviation: { label: "interface deviation", ask: 2, unit: "", needs: "deviation" },
+    contacts: { label: "contact force", ask: 3, unit: "N", needs: "contacts" },
 };
 
 // Linear RGB of every part; values (null: none came yet) over `whole` for the ways that show a value.

@@ -69,9 +69,11 @@ export class Controls {
     }
 
     // The force and the torque of the longest arrows: {force, torque}; null: none are shown.
-    showLargest(most) {
-        this.largest.hidden = !most;
-        const rows = most ? [["Longest force", withUnit(most.force, "N")], ["Longest torque", withUnit(most.torque, "N m")]] : [];
+    // Of joints and of contacts; null: they are not shown.
+    showLargest(joints, contacts) {
+        const rows = joints ? [["Longest force", withUnit(joints.force, "N")], ["Longest torque", withUnit(joints.torque, "N m")]] : [];
+        if (contacts) rows.push(["Largest normal force", withUnit(contacts.normal, "N")], ["Largest friction", withUnit(contacts.friction, "N")]);
+        this.largest.hidden = !rows.length;
         this.largest.replaceChildren(...rows.flatMap(([name, text]) => [make("dt", { textContent: name }), make("dd", { textContent: text })]));
     }
 
@@ -92,9 +94,11 @@ export class Controls {
         this.axes = toggle({ name: "Axes", key: "A", chosen: (on) => this.world.setAxes(on) });
         this.joints = toggle({ name: "Joints and forces", key: "R", chosen: (on) => this.world.setJoints(on) });
         this.joints.element.title = "Frames of joints (z, blue, is what they turn about), with the force (orange) and the torque (violet) on what hangs in each (R)";
-        this.largest = make("dl", { className: "facts", "aria-label": "Largest force of a joint", hidden: true });
+        this.contacts = toggle({ name: "Contacts", key: "P", chosen: (on) => this.world.setContacts(on) });
+        this.contacts.element.title = "Points where things touch, with the normal force (blue) and the friction (red) on one of the two (P)";
+        this.largest = make("dl", { className: "facts", "aria-label": "Largest forces", hidden: true });
         this.follow.element.title = "The view goes along with what walks or flies away (F)";
-        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.floor.element, this.axes.element, this.joints.element, this.largest, this.follow.element);
+        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.floor.element, this.axes.element, this.joints.element, this.contacts.element, this.largest, this.follow.element);
     }
 
     #makePart() {
@@ -183,6 +187,7 @@ export class Controls {
         this.coupling.enable(this.can.has("coupling"));
         this.continuity.enable(this.can.has("continuity"));
         this.joints.element.hidden = !this.can.has("joints");
+        this.contacts.element.hidden = !this.can.has("contacts");
         this.gravity.enable(this.can.has("gravity"));
         for (const control of [this.wind, this.windAngle, this.gust]) control.enable(this.can.has("wind"));
         this.sceneWind.disabled = !this.can.has("wind");
@@ -192,7 +197,8 @@ export class Controls {
         this.clock.textContent = `${numbers.time.toFixed(2)} s`;
         const pace = this.paused ? "at rest" : numbers.real_time == null ? "" : `${numbers.real_time.toFixed(2)} × real time`;
         const step = numbers.step_us == null ? "" : `${withPrefix(numbers.step_us * 1e-6)}s a step`;
-        this.pace.textContent = [pace, step].filter(Boolean).join(" · ");
+        const touching = numbers.contacts == null ? "" : `${numbers.contacts} contact${numbers.contacts === 1 ? "" : "s"}`;
+        this.pace.textContent = [pace, step, touching].filter(Boolean).join(" · ");
     }
 
     showLegend(way, whole) {

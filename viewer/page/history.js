@@ -7,7 +7,7 @@ const BYTES = 96e6;   // that all of it may take
 export class History {
     constructor(layers) {
         this.layers = layers;
-        this.kept = layers.map(() => []); // of each layer: {time, frames, q, stream, jointNumbers}, in order of time
+        this.kept = layers.map(() => []); // of each layer: {time, frames, q, stream, jointNumbers, contactNumbers}, in order of time
         const bytes = layers.reduce((sum, { frames, q, stream, jointNumbers }) => sum + 4 * (frames.length + q.length + stream.length + jointNumbers.length), 1);
         this.most = Math.max(2, Math.min(SECONDS / EVERY, Math.floor(BYTES / bytes)));
         this.every = Math.max(EVERY, SECONDS / this.most);
@@ -64,12 +64,14 @@ export class History {
     }
 }
 
-const copy = ({ time, frames, q, stream, jointNumbers }) => ({ time, frames: frames.slice(), q: q.slice(), stream: stream.slice(), jointNumbers: jointNumbers.slice() });
+const copy = ({ time, frames, q, stream, jointNumbers, contactNumbers }) =>
+    ({ time, frames: frames.slice(), q: q.slice(), stream: stream.slice(), jointNumbers: jointNumbers.slice(), contactNumbers }); // contacts come anew with each frame
 
 function put(layer, from) {
     layer.frames.set(from.frames);
     layer.q.set(from.q);
     layer.stream.set(from.stream);
     layer.jointNumbers.set(from.jointNumbers);
+    layer.contactNumbers = from.contactNumbers;
     layer.time = from.time;
 }

@@ -13,7 +13,7 @@ const SMALL = 1e-6; // of the largest: nobody sees the arrow
 const up = new THREE.Vector3(0, 1, 0);
 
 // Arrows of one colour: shafts and tips; torques have a second tip, so that nobody takes them for forces.
-class Arrows {
+export class Arrows {
     constructor(count, colour, tips) {
         const material = new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true, opacity: 0.9 });
         const shaft = new THREE.CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0), tip = new THREE.ConeGeometry(1, 1, 14).translate(0, -0.5, 0);
@@ -32,8 +32,17 @@ class Arrows {
         this.tips.forEach((mesh, k) => place(mesh, length - 0.6 * k * tip, 0.4 * tip, tip));
     }
 
+    // Draws the first of them only.
+    count(number) {
+        for (const mesh of this.meshes) mesh.count = number;
+    }
+
     fresh() {
         for (const mesh of this.meshes) mesh.instanceMatrix.needsUpdate = true;
+    }
+
+    dispose() {
+        for (const mesh of this.meshes) mesh.geometry.dispose(), mesh.dispose();
     }
 }
 
@@ -87,6 +96,6 @@ export class Joints {
     dispose() {
         this.scene.remove(this.group);
         this.lines.dispose();
-        for (const { meshes } of Object.values(this.arrows)) for (const mesh of meshes) mesh.geometry.dispose(), mesh.dispose();
+        for (const arrows of Object.values(this.arrows)) arrows.dispose();
     }
 }

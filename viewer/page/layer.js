@@ -12,6 +12,7 @@ export function rotate([x, y, z, w], [a, b, c]) {
 }
 
 const JOINT = 13; // numbers of a joint: origin, quaternion, force and torque on its child
+const CONTACT = 11; // numbers of a point where things touch: the two things, position, normal force and friction on the first
 const DEEPEST = 8e6; // vertices of all volume meshes: 32 bytes each on the GPU
 const SHARPEST = 16e6; // vertices in all, beyond which sharp edges are drawn round
 
@@ -19,6 +20,7 @@ export class Layer {
     constructor({ components, parts, names, seams, vertexCount, joints = [] }) {
         Object.assign(this, { components, parts, names, seams, vertexCount, joints });
         this.jointNumbers = new Float32Array(JOINT * joints.length); // of each joint: origin, quaternion, force, torque
+        this.contactNumbers = new Float32Array(0); // of each point where things touch now
         const count = parts.count;
         this.frames = new Float32Array(8 * count); // origin, scale; quaternion
         this.rest = new Float32Array(8 * count);   // likewise, at rest
@@ -108,8 +110,10 @@ export class Layer {
             at += size;
             sent++;
         }
-        if (sent !== frame.sent || at + this.jointNumbers.length !== numbers.length) throw new Error("a frame has other parts than it says");
-        this.jointNumbers.set(numbers.subarray(at));
+        const joints = at + this.jointNumbers.length, end = joints + CONTACT * frame.contacts;
+        if (sent !== frame.sent || end !== numbers.length) throw new Error("a frame has other parts than it says");
+        this.jointNumbers.set(numbers.subarray(at, joints));
+        this.contactNumbers = numbers.slice(joints, end);
         this.time = frame.time;
         if (!this.started && !this.parts.rest) this.rest.set(this.frames);
         this.started = true;
@@ -129,6 +133,16 @@ export class Layer {
     jointState(joint) {
         const of = (from, to) => [...this.jointNumbers.subarray(JOINT * joint + from, JOINT * joint + to)];
         return { position: of(0, 3), quaternion: of(3, 7), force: of(7, 10), torque: of(10, 13) };
+    }
+
+    get contactCount() {
+        return this.contactNumbers.length / CONTACT;
+    }
+
+    // A point where two parts touch: forces are those on the first.
+    contactState(i) {
+        const of = (from, to) => [...this.contactNumbers.subarray(CONTACT * i + from, CONTACT * i + to)];
+        return { parts: of(0, 2), position: of(2, 5), normal: of(5, 8), friction: of(8, 11) };
     }
 
     origin(part) {

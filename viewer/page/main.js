@@ -92,7 +92,7 @@ class Page {
             send: (command) => this.send(command), picked: () => this.picked,
             isLocked: (part) => Boolean(this.partState.locked?.includes(part)),
             setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
-            setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on), setJoints: (on) => this.picture.showJoints(on),
+            setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on), setJoints: (on) => this.picture.showJoints(on), setContacts: (on) => this.picture.showContacts(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -157,6 +157,7 @@ class Page {
             { keys: ["N"], name: "floor grid", run: () => c.floor.flip() },
             { keys: ["A"], name: "axes", run: () => c.axes.flip() },
             { keys: ["R"], name: "joints and their forces", run: () => c.joints.flip() },
+            { keys: ["P"], name: "contacts and their forces", run: () => c.contacts.flip() },
             { keys: ["O"], name: "open another file", run: () => this.opener.focus() },
             { keys: ["/"], name: "find a part", run: () => this.partList.find() },
             { keys: ["Y"], name: "copy the vertex's coordinates", run: click(this.vertexCard.copy) },
@@ -349,7 +350,8 @@ class Page {
         this.motors.show(numbers.motors, this.settings.motors);
         this.plots.add({ ...numbers, ghost: this.meter?.result });
         this.controls.showGhost(this.meter?.result ?? null);
-        this.controls.showLargest(this.picture.jointsShown && this.layers[0]?.joints.length ? this.picture.joints.most : null);
+        this.controls.showLargest(this.picture.jointsShown && this.layers[0]?.joints.length ? this.picture.joints.most : null,
+            this.picture.contactsShown && numbers.contacts != null ? this.picture.contacts.most : null);
         this.#showTime();
         if (this.way === "displacement" && this.layers[0]?.started) {
             const { whole } = this;
@@ -604,6 +606,9 @@ function makeWindow(page) {
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
         get jointsShown() { return Boolean(page.picture.joints?.group.visible); },
         joints: (number) => (layer(number)?.joints ?? []).map((joint, j) => ({ ...copy(joint), ...layer(number).jointState(j) })),
+        get contactsShown() { return Boolean(page.picture.contacts?.group.visible); },
+        contacts: (number) => Array.from({ length: layer(number)?.contactCount ?? 0 }, (_, i) => layer(number).contactState(i)),
+        value: (part, number = 0) => page.values[number]?.[part] ?? null,
         seams: (number) => copy(layer(number).seamGroups()),
         project: (point) => page.picture.orbit.project(point, page.picture.width, page.picture.height),
         at: (x, y) => page.picture.pick(x, y),

@@ -3,6 +3,7 @@
 
 import * as THREE from "../node_modules/three/build/three.module.js";
 import { Actor } from "./actor.js";
+import { Contacts } from "./contacts.js";
 import { Joints } from "./joints.js";
 import { makeAxes, makeMarker } from "./marks.js";
 import { Orbit } from "./orbit.js";
@@ -131,6 +132,15 @@ export class Picture {
         this.joints?.dispose();
         this.joints = new Joints(layers[0], this.scenes.front);
         this.showJoints(this.jointsShown);
+        this.contacts?.dispose();
+        this.contacts = new Contacts(layers[0], this.scenes.front);
+        this.showContacts(this.contactsShown);
+    }
+
+    showContacts(on) {
+        this.contactsShown = on;
+        this.contacts?.show(on);
+        this.touch();
     }
 
     showJoints(on) {
@@ -286,6 +296,7 @@ export class Picture {
         const { renderer } = this;
         for (const actor of this.actors) actor.update(renderer);
         this.joints?.move(this.size ?? 1);
+        this.contacts?.move(this.size ?? 1);
         if (this.shadowed) {
             renderer.setRenderTarget(this.shadowTarget);
             renderer.setClearColor(0xffffff, 1);

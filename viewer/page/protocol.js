@@ -122,6 +122,7 @@ export function readFrame(buffer, partCounts) {
         frame: view.getUint32(HEAD + 8, true),
         layer: view.getUint32(HEAD + 12, true),
         sent: view.getUint32(HEAD + 16, true),
+        contacts: view.getUint32(HEAD + 20, true),
     };
     if (frame.layer >= partCounts.length) throw new Error(`a frame is of layer ${frame.layer}, which there is not`);
     const words = Math.ceil(partCounts[frame.layer] / 32);

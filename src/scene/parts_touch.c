@@ -1,0 +1,85 @@
+#include "scene/parts_touch.h"
+
+#include "scene/entries.h"
+
+/* The shape of a part that others touch: one sphere, capsule or box. */
+static bough_status read_shape(bo_json at, uint64_t *hash, bo_obstacle *shape) {
+    bo_scene_shapes shapes = {0};
+    bough_status status = bo_scene_read_shapes(at, &shapes, hash);
+    if (status == BOUGH_OK &&
+        (shapes.count != 1 || !bo_body_touch_simple(&shapes.shapes[0], shape) || shape->kind == BO_OBSTACLE_PLANE))
+        status = bo_json_fail(at, "must be one sphere, capsule or box");
+    bo_scene_free_shapes(at.ctx, &shapes);
+    return status;
+}
+
+static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *assembly, uint64_t *hash,
+                               bo_tree_solid *solid) {
+    BO_TRY(bo_json_keys(at, BO_SOLID_KEYS));
+    BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &solid->part));
+    BO_TRY(read_shape(bo_json_must(&at, "shape"), hash, &solid->shape));
+    const bo_part *part = &assembly->parts[solid->part];
+    const bough_component *c = assembly->components[part->component].rigid;
+    if (part->parent >= 0 || (c->support != BOUGH_SUPPORT_FREE && !part->flies))
+        return bo_json_fail(bo_json_at(&at, "part"), "must be a root that flies");
+    solid->shape.radius *= part->scale, solid->shape.half *= part->scale;
+    solid->shape.halves = bo_scale(part->scale, solid->shape.halves);
+    solid->shape.pose.t = bo_scale(part->scale, solid->shape.pose.t);
+    return BOUGH_OK;
+}
+
+static bough_status read_solids(bo_json at, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    json_t *names = json_object();
+    touch->solids = BO_NEW_ZEROS(at.ctx, bo_tree_solid, count);
+    bough_status status = names && touch->solids ? BOUGH_OK : bo_fail_memory(at.ctx);
+    for (int32_t p = 0; p < assembly->part_count && status == BOUGH_OK; p++)
+        if (json_object_set_new(names, assembly->parts[p].name, json_integer(p)))
+            status = bo_fail_memory(at.ctx);
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
+        bo_json item = bo_json_item(&at, i);
+        status = read_solid(item, names, assembly, hash, &touch->solids[i]);
+        for (int32_t k = 0; k < i && status == BOUGH_OK; k++)
+            if (touch->solids[k].part == touch->solids[i].part)
+                status = bo_json_fail(bo_json_at(&item, "part"), "has a shape already");
+    }
+    json_decref(names);
+    touch->def.solid_count = count, touch->def.solids = touch->solids;
+    return status;
+}
+
+static bough_status read(const bo_json *root, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
+    bo_json contact = bo_json_at(root, "contact");
+    double most = touch->def.most_contacts;
+    BO_TRY(bo_json_keys(contact, BO_PARTS_CONTACT_KEYS));
+    BO_TRY(bo_body_touch_obstacles(root, hash, &touch->around));
+    BO_TRY(bo_json_number(bo_json_at(&contact, "friction"), BO_NOT_NEGATIVE, &touch->def.friction));
+    BO_TRY(bo_json_number(bo_json_at(&contact, "slip_speed"), BO_POSITIVE, &touch->def.slip));
+    BO_TRY(bo_json_number(bo_json_at(&contact, "most_contacts"), (bo_range){1, 1e6, false}, &most));
+    touch->def.most_contacts = (int32_t)most;
+    BO_TRY(read_solids(bo_json_at(&contact, "solids"), assembly, hash, touch));
+    if (!bo_json_has(root, "obstacles") && touch->def.solid_count == 0)
+        return bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"solids\" here");
+    touch->def.obstacle_count = touch->around->shape_count, touch->def.obstacles = touch->around->touched;
+    touch->around->def.friction = touch->def.friction, touch->around->def.slip = touch->def.slip;
+    return BOUGH_OK;
+}
+
+bough_status bo_parts_touch_read(const bo_json *root, const bo_assembly *assembly, uint64_t *hash,
+                                 bo_parts_touch **touch) {
+    if (!bo_json_has(root, "obstacles") && !bo_json_has(root, "contact"))
+        return BOUGH_OK;
+    if (!(*touch = BO_NEW(root->ctx, bo_parts_touch)))
+        return BOUGH_ERROR_MEMORY;
+    (*touch)->def = bo_default_tree_touch_def();
+    return read(root, assembly, hash, *touch);
+}
+
+void bo_parts_touch_free(bough_context *ctx, bo_parts_touch *touch) {
+    if (!touch)
+        return;
+    bo_body_touch_free(ctx, touch->around);
+    bo_free(ctx, touch->solids);
+    bo_free(ctx, touch);
+}

@@ -1,0 +1,156 @@
+/* Contact of trees with obstacles and of rigid parts with all others, inside of a step. docs/theory/tree.md, "Contact".
+ *
+ * A step is made without contact first. Points of the surfaces that are inside of something then are the contacts of
+ * the step; forces on them are found with the factors that the step left, such that no point goes on inwards, and act
+ * for the length of the step. Nothing is kept from one step to the next. */
+#ifndef BO_TREE_TOUCH_H
+#define BO_TREE_TOUCH_H
+
+#include "contact/gap.h"
+#include "tree/tree.h"
+
+/* A rigid part that flies by itself and that others touch by a shape. */
+typedef struct bo_tree_solid {
+    int32_t part;      /* outside */
+    bo_obstacle shape; /* pose: in the part's axes; not a plane, a height field or a grid */
+} bo_tree_solid;
+
+typedef struct bo_tree_touch_def {
+    int32_t obstacle_count;
+    const bo_touch_obstacle *obstacles; /* copied; what they point to is not */
+    int32_t solid_count;
+    const bo_tree_solid *solids; /* copied */
+    double friction;             /* of all parts; of two that touch the square root of the product counts; 0.5 */
+    double slip;                 /* m/s: friction holds by creeping slower than this; 1e-3 */
+    int32_t most_contacts;       /* of a step; a step with more of them is refused; 10000 */
+} bo_tree_touch_def;
+bo_tree_touch_def bo_default_tree_touch_def(void);
+
+/* A contact of the last step. */
+typedef struct bo_tree_contact {
+    int32_t part, obstacle, other; /* obstacle -1: the other part, outside numbers */
+    bo_vec3 position, normal;      /* in the world; the normal points to the first part */
+    bo_vec3 force;                 /* N, on the first part */
+    double gap;                    /* m, at the end of the step without contact */
+} bo_tree_contact;
+
+typedef struct bo_tree_touch bo_tree_touch;
+
+/* Lets the parts of a state touch, in steps from now on; what it had before is gone. def NULL: nothing touches. The
+ * state keeps a copy of def. */
+bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_touch_def *def);
+void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch);
+
+/* The contacts of the last step. */
+const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *count);
+
+/* In a step: looks for contacts where the step without them has led (next_q, next_v, next_roots and the frames there),
+ * and if there are some, moves next_q, next_v and next_roots to where they lead. *touched: they did; the frames are not
+ * there yet. gently: refuses contacts that bend a part far. */
+bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                const bo_tree_scheme *scheme, bool gently, bool *touched);
+/* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
+ * last one. False: there were none. */
+bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
+void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
+/* A step was accepted: keeps the forces that its accelerations have felt. */
+void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Rates of the velocities, dv / dt, by the contacts of the step; NULL: there were none. */
+const double *bo_tree_touch_answers(const bo_tree_work *work);
+/* Calls add(data, tree, J) with the work of each contact of the step on a tree. */
+void bo_tree_touch_work(const bough_tree_model *model, const bo_tree_work *work, void (*add)(void *, int32_t, double),
+                        void *data);
+
+/* ---- inside ---- */
+
+/* A point that touches, in a step. Three rows: along the normal and two tangents. Its part is a node of the closure or a
+ * solid; what it touches is an obstacle or a solid. */
+typedef struct bo_tree_point {
+    int32_t part, other;        /* inside; other -1: an obstacle */
+    int32_t obstacle;           /* -1: the other part */
+    int32_t node, own, solid;   /* of the part: node, or its number among the solids of the step; of the other; -1 */
+    int32_t r;                  /* of the part; 0 where it is locked */
+    size_t rows;                /* where its 3 x r numbers begin in touch->rows */
+    bo_vec3 x, start;           /* in the world, without contact; at the start of the step */
+    bo_vec3 other_start;        /* where that point of the other was at the start of the step */
+    bo_vec3 axes[3];            /* normal, tangents */
+    int32_t island;             /* whose points are solved for together */
+    double hardness;            /* kg: of its force along the normal */
+    double gap, friction;       /* friction: coefficient */
+    double velocity[3];         /* without contact, against the other */
+    double frame[3][6];         /* derivative of these by the velocity of the part's frame, in its axes */
+    double other_frame[3][6];   /* less that by the other's */
+    double pressed, multiplier; /* N: the normal forces that friction, and the normal force, are measured by */
+    double force[3];            /* N, found so far */
+    double answer[3];           /* m/s^2: acceleration against the other by these forces */
+    double last_force[3], last_answer[3], law_force[3], law_slide[2], law_stiff[3]; /* of a round of the search */
+    bo_vec3 moves, other_moves; /* m/s^2: of both sides, when all answers are known */
+} bo_tree_point;
+
+/* Trees that touch each other, or one that touches obstacles only. Its number is that of a root, inside. */
+typedef struct bo_tree_island {
+    double mass;             /* kg, of all its parts */
+    double off, most;        /* N: by which forces miss, and the largest */
+    bool balanced, finished; /* in this round of the search; for good */
+} bo_tree_island;
+
+/* A part that touches, or on which one hangs that does: touch_solve.c. */
+typedef struct bo_tree_node bo_tree_node;
+
+/* The sphere around the contact samples of a component; it grows with the coordinates. */
+typedef struct bo_tree_cloud {
+    bo_vec3 centre;
+    double radius;
+    double *reach; /* r: by which each coordinate moves a sample at most */
+} bo_tree_cloud;
+
+struct bo_tree_touch {
+    bo_tree_touch_def def; /* with copies of its arrays */
+    bo_tree_cloud *clouds; /* of the components */
+    double *reaches;
+    int32_t *solid_of;       /* parts, outside: their number among def.solids; -1 */
+    double mass;             /* kg, of all parts */
+    bo_tree_island *islands; /* as many as parts */
+    /* ---- of a step ---- */
+    bo_obstacle *now; /* the obstacles at its end */
+    bo_se3 *before;   /* and where they were at its start */
+    size_t point_count, point_capacity, row_count, row_capacity;
+    bo_tree_point *points;
+    double *rows;
+    int32_t *node_of; /* parts, inside; -1: not in the closure */
+    int32_t node_count, node_capacity;
+    bo_tree_node *nodes;
+    size_t number_capacity;
+    double *numbers; /* of the nodes */
+    int32_t *solids; /* def.solid_count: parts, inside, of those that touch */
+    int32_t *place;  /* def.solid_count: their numbers among these; -1 */
+    int32_t solid_count;
+    double *p, *p_q; /* 6 of each part, coordinates: respond.c */
+    double *answers; /* coordinates: accelerations by the contacts */
+    double *rates;   /* what they have added to velocities, over dt */
+    double *next;    /* forces that the accelerations at the end of the step feel: coordinates, then 6 of each part */
+    bool carried, loaded; /* the last step leaves some; there were other loads, too */
+    double *pushed;       /* likewise, of the search for places */
+    double share;         /* s^2: places by answers */
+    bool answered;        /* there are some */
+    int32_t contact_count;
+    size_t contact_capacity;
+    bo_tree_contact *contacts;
+    size_t push_capacity;
+    double *push, *clear; /* m, of the points: by which they are pushed out, or may go in */
+    bool pushes;          /* some are pushed out */
+    int32_t rounds;       /* of the search for forces */
+};
+
+/* touch_solve.c */
+
+/* The closure of the points of a step: their parts with all between them and the roots. */
+bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
+/* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular. */
+bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:
+ * not inwards). After bo_tree_touch_solve(). */
+bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *work, double dt);
+
+#endif

@@ -1,0 +1,872 @@
+/* Forces of contacts. docs/theory/tree.md, "Contact".
+ *
+ * Between a step without contact and the motion with it are accelerations D with
+ *     (A + J^T H J) D = J^T H g
+ * A: what the step was solved with, J: rows of the contacts, H: stiffness of each row, g: the accelerations that are
+ * wanted. J has entries in the coordinates and the frame of one part (and of one rigid part that flies by itself, a
+ * solid), so that the elimination along the tree (couple.c) goes on as before. It is repeated for those parts alone
+ * that touch, with all between them and the roots: the closure. Free factors are there already; what contacts add to
+ * the inertia that a part shows its parent is found as a difference. Solids border the matrix: six columns each. */
+#include "tree/couple.h"
+#include "tree/touch.h"
+
+#include "dense/cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_LAGS = 20, MOST_ROUNDS = 30, MOST_TRIALS = 30 };
+#define HARDNESS 10  /* of a contact, times the mass of its island */
+#define SETTLED 1e-3 /* of the largest force: what is missing in balance is less */
+#define LAGGED 1e-2  /* of the largest force: friction is measured by forces that are off by less */
+
+struct bo_tree_node {
+    int32_t part, parent;      /* parent: a node; -1 */
+    int32_t island;
+    int32_t r;                 /* 0: locked, or it has no coordinates */
+    int32_t above;             /* r of the parent */
+    int32_t joint;             /* -1: none */
+    bool free;                 /* a root that flies */
+    bo_mat3 R;                 /* axes in the parent's */
+    bo_vec3 x;                 /* origin in the parent's axes */
+    double loss[36];           /* Z^T D^-1 Z without contact */
+    double inertia[36];        /* of a free root, without contact: lower triangle */
+    double *Mqq, *Mrq, *J;     /* without contact: r x r, 6 x r; J: 6 x above: the frame by the parent's coordinates */
+    double *more_qq, *more_rq; /* that contacts add */
+    double more_rr[36];
+    double *L, *D, *Z;         /* factors with contact: r x r (unit), 1/D, r x 6 */
+    double *force_q, *force;   /* r x columns, 6 x columns: biases, then eliminated */
+    double *turn;              /* 3 x columns, of the joint */
+    double IS[18], hinge[9];   /* of the joint, with contact; hinge: Cholesky factor */
+    double root[36];           /* Cholesky factor, of a free root */
+    double A[6], swing[3], *a; /* answers */
+};
+
+/* ---- the closure ---- */
+
+static double L_of(const bo_tree_work *w, const bo_tree_block *b, int32_t lane, int32_t i, int32_t j) {
+    const double *L = w->L + b->squares;
+    return L[b->lanes == 1 ? (ptrdiff_t)i * b->n + j : (ptrdiff_t)BO_WIDE * (i * (i + 1) / 2 + j) + lane];
+}
+static double Z_of(const bo_tree_work *w, const bo_tree_block *b, int32_t lane, int32_t l, int d) {
+    const double *Z = w->Z + 8 * b->vectors;
+    return Z[b->lanes == 1 ? 8 * l + d : BO_WIDE * (8 * l + d) + lane];
+}
+
+/* M = L D L^T, and what the elimination took from the frame. The factor has 1/D on its diagonal. */
+static void unfold(const bough_tree_model *model, const bo_tree_work *w, bo_tree_node *node) {
+    const bo_tree_part *part = &model->parts[node->part];
+    const bo_tree_block *b = &model->blocks[part->block];
+    const int32_t r = node->r, lane = part->lane;
+    memset(node->loss, 0, sizeof node->loss);
+    for (int32_t k = 0; k < r; k++) {
+        node->D[k] = 1 / L_of(w, b, lane, k, k);
+        for (int32_t i = 0; i < r; i++)
+            node->L[i * r + k] = i == k ? 1 : i > k ? L_of(w, b, lane, i, k) : 0;
+        double z[6];
+        for (int d = 0; d < 6; d++) {
+            z[d] = Z_of(w, b, lane, k, d);
+            node->Mrq[d * r + k] = bo_tree_Mrq(model, w, part, d, k);
+        }
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e < 6; e++)
+                node->loss[6 * d + e] += z[d] * z[e] / node->D[k];
+    }
+    for (int32_t i = 0; i < r; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int32_t k = 0; k <= j; k++)
+                sum += node->L[i * r + k] * node->D[k] * node->L[j * r + k];
+            node->Mqq[i * r + j] = node->Mqq[j * r + i] = sum;
+        }
+}
+
+/* The frame's acceleration by those of the parent's coordinates, in the parent's axes: J = [s a + turning x arm; Op A] */
+static void hang_up(const bough_tree_model *model, const bo_tree_work *w, bo_tree_node *node) {
+    const bo_tree_part *part = &model->parts[node->part], *parent = &model->parts[part->parent];
+    const bo_component_tables *t = &model->components[parent->component];
+    const bo_face_rows *rows = &t->faces[part->face_row];
+    const bo_tree_faces *at = &w->faces[part->face / 4];
+    const bo_tree_frames *frames = &w->frames[part->slot / 4];
+    const int32_t n = node->above;
+    node->R = bo_matrix_at(frames->R, part->slot);
+    node->x = bo_vector_at(frames->x, part->slot);
+    const bo_vec3 arm = model->slots[part->slot / 4].shifted ? bo_vector_at(frames->arm, part->slot) : bo_v3(0, 0, 0);
+    for (int32_t l = 0; l < n; l++) {
+        double turn[3];
+        for (int d = 0; d < 3; d++) {
+            turn[d] = 0;
+            for (int k = 0; k < 9; k++)
+                turn[d] += BO_LANE_CONST(at->Op[9 * d + k], part->face % 4) * rows->A[k * t->n + l];
+        }
+        double lever[3];
+        bo_store3(lever, bo_cross(bo_load3(turn), arm));
+        for (int d = 0; d < 3; d++) {
+            node->J[d * n + l] = parent->scale * rows->a[d * t->n + l] + lever[d];
+            node->J[(3 + d) * n + l] = turn[d];
+        }
+    }
+}
+
+static int32_t coordinates_of(const bo_tree_part *part) {
+    return part->locked ? 0 : part->r;
+}
+
+/* Columns of right-hand sides: one, and six of each solid. */
+static int32_t columns_of(const bo_tree_touch *touch) {
+    return 1 + 6 * touch->solid_count;
+}
+
+static size_t numbers_of(int32_t r, int32_t above, int32_t columns) {
+    const size_t n = (size_t)r, c = (size_t)columns;
+    return 3 * n * n + 18 * n + 6 * (size_t)above + 2 * n + c * (n + 9);
+}
+
+static void share(bo_tree_node *node, int32_t columns, double **next) {
+    const int32_t r = node->r, c = columns;
+    struct {
+        double **array;
+        int32_t count;
+    } const list[] = {{&node->Mqq, r * r},         {&node->more_qq, r * r}, {&node->L, r * r},
+                      {&node->Mrq, 6 * r},         {&node->more_rq, 6 * r}, {&node->Z, 6 * r},
+                      {&node->J, 6 * node->above}, {&node->D, r},           {&node->a, r},
+                      {&node->force_q, c * r},     {&node->force, 6 * c},   {&node->turn, 3 * c}};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+        *list[k].array = *next, *next += list[k].count;
+}
+
+/* Marks the parts of the points and all that they hang on; solids get numbers instead. */
+static void mark(const bough_tree_model *model, bo_tree_touch *touch) {
+    for (int32_t i = 0; i < model->part_count; i++)
+        touch->node_of[i] = -1;
+    for (int32_t k = 0; k < touch->def.solid_count; k++)
+        touch->place[k] = -1;
+    touch->solid_count = touch->node_count = 0;
+    for (size_t k = 0; k < touch->point_count; k++) {
+        bo_tree_point *point = &touch->points[k];
+        const int32_t sides[2] = {point->part, point->other};
+        for (int s = 0; s < 2; s++) {
+            if (sides[s] < 0)
+                continue;
+            const int32_t solid = touch->solid_of[model->parts[sides[s]].user];
+            if (solid >= 0 && touch->place[solid] < 0) {
+                touch->place[solid] = touch->solid_count;
+                touch->solids[touch->solid_count++] = sides[s];
+            }
+            for (int32_t i = sides[s]; solid < 0 && i >= 0 && touch->node_of[i] < 0; i = model->parts[i].parent)
+                touch->node_of[i] = 0, touch->node_count++;
+        }
+    }
+}
+
+/* Solids join trees: then all are one island. */
+static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *touch, int32_t part) {
+    return touch->solid_count > 0 ? 0 : model->parts[part].tree;
+}
+
+static void weigh_islands(const bough_tree_model *model, bo_tree_touch *touch) {
+    for (int32_t i = 0; i < model->part_count; i++)
+        touch->islands[i] = (bo_tree_island){0};
+    for (int32_t i = 0; i < model->part_count; i++)
+        touch->islands[island_of(model, touch, i)].mass +=
+            model->parts[i].scale3 * model->components[model->parts[i].component].c->mass;
+}
+
+bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
+    bo_tree_touch *touch = w->touch;
+    mark(model, touch);
+    weigh_islands(model, touch);
+    const int32_t columns = columns_of(touch);
+    if (touch->node_count > touch->node_capacity) {
+        bo_free(ctx, touch->nodes);
+        touch->nodes = BO_NEW_ARRAY(ctx, bo_tree_node, touch->node_count);
+        touch->node_capacity = touch->nodes ? touch->node_count : 0;
+        if (!touch->nodes)
+            return BOUGH_ERROR_MEMORY;
+    }
+    size_t numbers = 0;
+    int32_t count = 0;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        if (touch->node_of[i] < 0)
+            continue;
+        bo_tree_node *node = &touch->nodes[count];
+        *node = (bo_tree_node){.part = i, .parent = -1, .r = coordinates_of(part), .joint = part->joint};
+        touch->node_of[i] = count++;
+        node->island = island_of(model, touch, i);
+        node->free = part->free;
+        if (part->parent >= 0)
+            node->parent = touch->node_of[part->parent], node->above = coordinates_of(&model->parts[part->parent]);
+        numbers += numbers_of(node->r, node->above, columns);
+    }
+    const size_t border = (size_t)(columns - 1) * (size_t)columns;
+    const size_t scratch = (size_t)(columns + 6) * (size_t)(model->largest_n + 6);
+    numbers += 2 * border + scratch;
+    if (numbers > touch->number_capacity) {
+        bo_free(ctx, touch->numbers);
+        touch->numbers = BO_NEW_ARRAY(ctx, double, numbers + numbers / 4);
+        touch->number_capacity = touch->numbers ? numbers + numbers / 4 : 0;
+        if (!touch->numbers)
+            return BOUGH_ERROR_MEMORY;
+    }
+    double *next = touch->numbers + 2 * border + scratch;
+    for (int32_t k = 0; k < touch->node_count; k++) {
+        bo_tree_node *node = &touch->nodes[k];
+        share(node, columns, &next);
+        unfold(model, w, node);
+        if (node->parent >= 0)
+            hang_up(model, w, node);
+        if (node->free)
+            bo_tree_unpack_six(&w->inertias[model->parts[node->part].slot / 4], model->parts[node->part].slot % 4,
+                               node->inertia);
+    }
+    for (size_t k = 0; k < touch->point_count; k++) {
+        bo_tree_point *point = &touch->points[k];
+        const int32_t own = touch->solid_of[model->parts[point->part].user];
+        point->island = island_of(model, touch, point->part);
+        point->hardness = HARDNESS * touch->islands[point->island].mass;
+        point->own = own >= 0 ? touch->place[own] : -1;
+        point->node = own >= 0 ? -1 : touch->node_of[point->part];
+        point->solid = point->other >= 0 ? touch->place[touch->solid_of[model->parts[point->other].user]] : -1;
+    }
+    return BOUGH_OK;
+}
+
+/* Behind the border's matrix and its solution. */
+static double *scratch_of(const bo_tree_touch *touch) {
+    const ptrdiff_t columns = columns_of(touch);
+    return touch->numbers + 2 * (columns - 1) * columns;
+}
+
+/* ---- rows ---- */
+
+/* Adds h (row^T D - g) of one row to the matrix and the biases: the row of the point along its normal (turn NULL), or
+ * along turn[0] times its first tangent and turn[1] times its second. */
+static void add_row(bo_tree_touch *touch, const bo_tree_point *point, const double turn[2], double h, double g,
+                    double *S, double *scratch) {
+    const int32_t columns = columns_of(touch), r = point->r;
+    double frame[6], other[6], *row = scratch;
+    const double *first = touch->rows + point->rows + (turn ? (size_t)r : 0), *second = first + r;
+    for (int d = 0; d < 6; d++) {
+        frame[d] = turn ? turn[0] * point->frame[1][d] + turn[1] * point->frame[2][d] : point->frame[0][d];
+        other[d] =
+            turn ? turn[0] * point->other_frame[1][d] + turn[1] * point->other_frame[2][d] : point->other_frame[0][d];
+    }
+    for (int32_t l = 0; l < r; l++)
+        row[l] = turn ? turn[0] * first[l] + turn[1] * second[l] : first[l];
+    if (point->node >= 0) {
+        bo_tree_node *node = &touch->nodes[point->node];
+        for (int d = 0; d < 6; d++) {
+            const double f = h * frame[d];
+            for (int e = 0; e < 6; e++)
+                node->more_rr[6 * d + e] += f * frame[e];
+            for (int32_t l = 0; l < r; l++)
+                node->more_rq[d * r + l] += f * row[l];
+            node->force[d * columns] -= f * g;
+            for (int e = 0; e < 6 && point->solid >= 0; e++)
+                node->force[d * columns + 1 + 6 * point->solid + e] += f * other[e];
+        }
+        for (int32_t l = 0; l < r; l++) {
+            const double f = h * row[l];
+            for (int32_t m = 0; m <= l; m++)
+                node->more_qq[l * r + m] += f * row[m];
+            node->force_q[l * columns] -= f * g;
+            for (int e = 0; e < 6 && point->solid >= 0; e++)
+                node->force_q[l * columns + 1 + 6 * point->solid + e] += f * other[e];
+        }
+    }
+    const int32_t sides[2] = {point->own, point->solid};
+    const double *const rows[2] = {frame, other};
+    for (int a = 0; a < 2; a++)
+        for (int d = 0; d < 6 && sides[a] >= 0; d++) {
+            double *to = S + (ptrdiff_t)(6 * sides[a] + d) * columns;
+            to[0] -= h * rows[a][d] * g;
+            for (int b = 0; b < 2; b++)
+                for (int e = 0; e < 6 && sides[b] >= 0; e++)
+                    to[1 + 6 * sides[b] + e] += h * rows[a][d] * rows[b][e];
+        }
+}
+
+static void clear(bo_tree_touch *touch, const bough_tree_model *model, const bo_tree_work *w, double *S) {
+    const int32_t columns = columns_of(touch);
+    for (int32_t k = 0; k < touch->node_count; k++) {
+        bo_tree_node *node = &touch->nodes[k];
+        const size_t r = (size_t)node->r, c = (size_t)columns;
+        if (touch->islands[node->island].balanced)
+            continue;
+        memset(node->more_rr, 0, sizeof node->more_rr);
+        memset(node->more_qq, 0, r * r * sizeof(double));
+        memset(node->more_rq, 0, 6 * r * sizeof(double));
+        memset(node->force_q, 0, c * r * sizeof(double));
+        memset(node->force, 0, 6 * c * sizeof(double));
+        memset(node->turn, 0, 3 * c * sizeof(double));
+    }
+    memset(S, 0, (size_t)(columns - 1) * (size_t)columns * sizeof *S);
+    for (int32_t s = 0; s < touch->solid_count; s++) {
+        const int32_t slot = model->parts[touch->solids[s]].slot;
+        double I[36];
+        bo_tree_unpack_six(&w->inertias[slot / 4], slot % 4, I);
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e < 6; e++)
+                S[(ptrdiff_t)(6 * s + d) * columns + 1 + 6 * s + e] = e <= d ? I[6 * d + e] : I[6 * e + d];
+    }
+}
+
+/* ---- towards the roots ---- */
+
+/* Less what a solution on the way takes from the border: S -= y^T W y for `count` rows of columns. */
+static void take_from_border(int32_t count, int32_t columns, const double *y, const double *Wy, double *S) {
+    for (int32_t i = 1; i < columns; i++)
+        for (int32_t l = 0; l < count; l++) {
+            const double f = y[l * columns + i];
+            for (int32_t j = 0; j < columns && f != 0; j++)
+                S[(ptrdiff_t)(i - 1) * columns + j] -= f * Wy[l * columns + j];
+        }
+}
+
+/* L D L^T of the coordinates' matrix with contacts; D has the inverses. */
+static bool factor(bo_tree_node *node) {
+    const int32_t r = node->r;
+    for (int32_t i = 0; i < r; i++) {
+        double *row = node->L + i * r, d = node->Mqq[i * r + i] + node->more_qq[i * r + i];
+        for (int32_t j = 0; j < i; j++) {
+            double sum = node->Mqq[i * r + j] + node->more_qq[i * r + j];
+            for (int32_t k = 0; k < j; k++)
+                sum -= row[k] * node->L[j * r + k];
+            row[j] = sum;
+        }
+        for (int32_t k = 0; k < i; k++) {
+            const double l = row[k] * node->D[k];
+            d -= l * row[k];
+            row[k] = l;
+        }
+        if (!(d > 0))
+            return false;
+        node->D[i] = 1 / d;
+    }
+    return true;
+}
+
+/* The coordinates give way: Z = L^-1 Mrq^T, and the frame is left with I = more_rr - Z^T D^-1 Z + what they took without
+ * contact. */
+static bool eliminate(bo_tree_node *node, int32_t columns, bool matrices, double *S, double *scratch) {
+    const int32_t r = node->r;
+    if (matrices) {
+        if (!factor(node))
+            return false;
+        for (int32_t l = 0; l < r; l++)
+            for (int d = 0; d < 6; d++) {
+                double sum = node->Mrq[d * r + l] + node->more_rq[d * r + l];
+                for (int32_t k = 0; k < l; k++)
+                    sum -= node->L[l * r + k] * node->Z[6 * k + d];
+                node->Z[6 * l + d] = sum;
+            }
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e < 6; e++) {
+                double sum = node->loss[6 * d + e];
+                for (int32_t l = 0; l < r; l++)
+                    sum -= node->Z[6 * l + d] * node->D[l] * node->Z[6 * l + e];
+                node->more_rr[6 * d + e] += sum;
+            }
+    }
+    for (int32_t l = 0; l < r; l++) {
+        double *row = node->force_q + (ptrdiff_t)l * columns;
+        for (int32_t k = 0; k < l; k++)
+            for (int32_t c = 0; c < columns; c++)
+                row[c] -= node->L[l * r + k] * node->force_q[(ptrdiff_t)k * columns + c];
+        for (int32_t c = 0; c < columns; c++)
+            scratch[(ptrdiff_t)l * columns + c] = node->D[l] * row[c];
+        for (int d = 0; d < 6; d++)
+            for (int32_t c = 0; c < columns; c++)
+                node->force[d * columns + c] -= node->Z[6 * l + d] * scratch[(ptrdiff_t)l * columns + c];
+    }
+    take_from_border(r, columns, node->force_q, scratch, S);
+    return true;
+}
+
+/* The same of what turns in the joint: S = [0; T], D = S^T I S + H. */
+static bool release(const bo_tree_work *w, const bough_tree_model *model, bo_tree_node *node, int32_t columns,
+                    bool matrices, double *S, double *scratch) {
+    const bo_tree_swing *swing = &w->swings[node->joint];
+    const int count = model->joints[node->joint].count;
+    if (matrices) {
+        double without[9] = {0};
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j <= i; j++) {
+                for (int k = 0; k <= j; k++)
+                    without[count * i + j] += swing->D[count * i + k] * swing->D[count * j + k];
+                without[count * j + i] = without[count * i + j];
+            }
+        for (int d = 0; d < 6; d++)
+            for (int k = 0; k < count; k++) {
+                double sum = swing->IS[3 * d + k];
+                for (int e = 0; e < 3; e++)
+                    sum += node->more_rr[6 * d + 3 + e] * swing->T[3 * e + k];
+                node->IS[3 * d + k] = sum;
+            }
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < count; j++) {
+                double sum = without[count * i + j];
+                for (int d = 0; d < 3; d++)
+                    for (int e = 0; e < 3; e++)
+                        sum += swing->T[3 * d + i] * node->more_rr[6 * (3 + d) + 3 + e] * swing->T[3 * e + j];
+                node->hinge[count * i + j] = sum;
+            }
+        if (!bo_cholesky_factor(count, node->hinge))
+            return false;
+        for (int e = 0; e < 6; e++) {
+            double before[3], after[3];
+            for (int k = 0; k < count; k++)
+                before[k] = swing->IS[3 * e + k], after[k] = node->IS[3 * e + k];
+            bo_cholesky_solve(count, swing->D, before);
+            bo_cholesky_solve(count, node->hinge, after);
+            for (int d = 0; d < 6; d++)
+                for (int k = 0; k < count; k++)
+                    node->more_rr[6 * d + e] += swing->IS[3 * d + k] * before[k] - node->IS[3 * d + k] * after[k];
+        }
+    }
+    for (int32_t c = 0; c < columns; c++) {
+        double u[3];
+        for (int k = 0; k < count; k++) {
+            u[k] = 0;
+            for (int e = 0; e < 3; e++)
+                u[k] -= swing->T[3 * e + k] * node->force[(3 + e) * columns + c];
+            node->turn[k * columns + c] = u[k];
+        }
+        bo_cholesky_solve(count, node->hinge, u);
+        for (int k = 0; k < count; k++)
+            scratch[k * columns + c] = u[k];
+        for (int d = 0; d < 6; d++)
+            for (int k = 0; k < count; k++)
+                node->force[d * columns + c] += node->IS[3 * d + k] * u[k];
+    }
+    take_from_border(count, columns, node->turn, scratch, S);
+    return true;
+}
+
+/* Turns rows of a 6 x n matrix by R, which is in blocks of three; or by its transpose. */
+static void turn_rows(bo_mat3 R, int32_t n, const double *in, double *out) {
+    for (int block = 0; block < 6; block += 3)
+        for (int32_t c = 0; c < n; c++) {
+            const bo_vec3 v = bo_mat_vec(R, bo_v3(in[block * n + c], in[(block + 1) * n + c], in[(block + 2) * n + c]));
+            out[block * n + c] = v.x, out[(block + 1) * n + c] = v.y, out[(block + 2) * n + c] = v.z;
+        }
+}
+
+/* Adds X^T M to `to`, 6 x n, X = [1, -x~; 0, 1]: the torque gains x x force. */
+static void shift_rows(bo_vec3 x, int32_t n, const double *M, double *to) {
+    for (int32_t c = 0; c < n; c++) {
+        const bo_vec3 f = bo_v3(M[c], M[n + c], M[2 * n + c]), lever = bo_cross(x, f);
+        to[c] += f.x, to[n + c] += f.y, to[2 * n + c] += f.z;
+        to[3 * n + c] += M[3 * n + c] + lever.x;
+        to[4 * n + c] += M[4 * n + c] + lever.y;
+        to[5 * n + c] += M[5 * n + c] + lever.z;
+    }
+}
+
+/* The parent feels what is left on the frame. */
+static void pass_up(const bo_tree_node *node, bo_tree_node *parent, int32_t columns, bool matrices, double *scratch) {
+    const int32_t n = node->above;
+    if (matrices) {
+        double half[36], I[36], turned[36], *T = scratch; /* I = R more_rr R^T; T = I J: 6 x n */
+        turn_rows(node->R, 6, node->more_rr, half);
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e < 6; e++)
+                turned[6 * d + e] = half[6 * e + d];
+        turn_rows(node->R, 6, turned, I);
+        double moved[36] = {0}, other[36];
+        shift_rows(node->x, 6, I, moved);
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e < 6; e++)
+                other[6 * d + e] = moved[6 * e + d];
+        shift_rows(node->x, 6, other, parent->more_rr);
+        for (int d = 0; d < 6; d++)
+            for (int32_t l = 0; l < n; l++) {
+                double sum = 0;
+                for (int e = 0; e < 6; e++)
+                    sum += I[6 * d + e] * node->J[e * n + l];
+                T[d * n + l] = sum;
+            }
+        shift_rows(node->x, n, T, parent->more_rq);
+        for (int32_t l = 0; l < n; l++)
+            for (int32_t m = 0; m <= l; m++)
+                for (int d = 0; d < 6; d++)
+                    parent->more_qq[l * n + m] += node->J[d * n + l] * T[d * n + m];
+    }
+    double *force = scratch;
+    turn_rows(node->R, columns, node->force, force);
+    shift_rows(node->x, columns, force, parent->force);
+    for (int32_t l = 0; l < n; l++)
+        for (int d = 0; d < 6; d++)
+            for (int32_t c = 0; c < columns; c++)
+                parent->force_q[(ptrdiff_t)l * columns + c] += node->J[d * n + l] * force[d * columns + c];
+}
+
+static bool end_at_root(bo_tree_node *node, int32_t columns, bool matrices, double *S, double *scratch) {
+    if (!node->free)
+        return true;
+    if (matrices) {
+        for (int d = 0; d < 6; d++)
+            for (int e = 0; e <= d; e++)
+                node->root[6 * d + e] = node->inertia[6 * d + e] + node->more_rr[6 * d + e];
+        if (!bo_cholesky_factor(6, node->root))
+            return false;
+    }
+    for (int32_t c = 0; c < columns; c++) {
+        double x[6];
+        for (int d = 0; d < 6; d++)
+            x[d] = node->force[d * columns + c];
+        bo_cholesky_solve(6, node->root, x);
+        for (int d = 0; d < 6; d++)
+            scratch[d * columns + c] = x[d];
+    }
+    take_from_border(6, columns, node->force, scratch, S);
+    return true;
+}
+
+/* ---- and back ---- */
+
+/* A column combined: the first, and those of the border times its solution. */
+static double combined(const double *row, int32_t columns, const double *y) {
+    double sum = row[0];
+    for (int32_t c = 1; c < columns; c++)
+        sum += row[c] * y[c - 1];
+    return sum;
+}
+
+static void substitute(const bo_tree_touch *touch, const bough_tree_model *model, const bo_tree_work *w,
+                       bo_tree_node *node, int32_t columns, const double *y) {
+    const int32_t r = node->r;
+    memset(node->A, 0, sizeof node->A);
+    if (node->parent >= 0) {
+        const bo_tree_node *parent = &touch->nodes[node->parent];
+        double move[6];
+        bo_store3(move, bo_add(bo_load3(parent->A), bo_cross(bo_load3(parent->A + 3), node->x)));
+        memcpy(move + 3, parent->A + 3, 3 * sizeof *move);
+        for (int d = 0; d < 6; d++)
+            for (int32_t l = 0; l < node->above; l++)
+                move[d] += node->J[d * node->above + l] * parent->a[l];
+        bo_store3(node->A, bo_mat_tvec(node->R, bo_load3(move)));
+        bo_store3(node->A + 3, bo_mat_tvec(node->R, bo_load3(move + 3)));
+    } else if (node->free) {
+        for (int d = 0; d < 6; d++)
+            node->A[d] = -combined(node->force + d * columns, columns, y);
+        bo_cholesky_solve(6, node->root, node->A);
+    }
+    if (node->joint >= 0) {
+        const bo_tree_swing *swing = &w->swings[node->joint];
+        const int count = model->joints[node->joint].count;
+        for (int k = 0; k < count; k++) {
+            node->swing[k] = combined(node->turn + k * columns, columns, y);
+            for (int d = 0; d < 6; d++)
+                node->swing[k] -= node->IS[3 * d + k] * node->A[d];
+        }
+        bo_cholesky_solve(count, node->hinge, node->swing);
+        for (int e = 0; e < 3; e++)
+            for (int k = 0; k < count; k++)
+                node->A[3 + e] += swing->T[3 * e + k] * node->swing[k];
+    }
+    for (int32_t l = r - 1; l >= 0; l--) {
+        double sum = combined(node->force_q + (ptrdiff_t)l * columns, columns, y);
+        for (int d = 0; d < 6; d++)
+            sum += node->Z[6 * l + d] * node->A[d];
+        node->a[l] = -node->D[l] * sum;
+        for (int32_t k = l + 1; k < r; k++)
+            node->a[l] -= node->L[k * r + l] * node->a[k];
+    }
+}
+
+/* The border is symmetric and positive definite; y gets its solution, in place of the matrix's first column. */
+static bool solve_border(int32_t columns, double *S, double *y) {
+    const int32_t n = columns - 1;
+    double *M = y + n;
+    for (int32_t i = 0; i < n; i++) {
+        y[i] = -S[(ptrdiff_t)i * columns];
+        for (int32_t j = 0; j <= i; j++)
+            M[i * n + j] = S[(ptrdiff_t)i * columns + 1 + j];
+    }
+    if (n > 0 && !bo_cholesky_factor(n, M))
+        return false;
+    if (n > 0)
+        bo_cholesky_solve(n, M, y);
+    return true;
+}
+
+/* Accelerations of the points by the rows that were added. */
+static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices, double *S) {
+    bo_tree_touch *touch = w->touch;
+    const int32_t columns = columns_of(touch);
+    double *y = S + (ptrdiff_t)(columns - 1) * columns, *scratch = scratch_of(touch);
+    for (int32_t k = touch->node_count - 1; k >= 0; k--) {
+        bo_tree_node *node = &touch->nodes[k];
+        if (touch->islands[node->island].balanced)
+            continue;
+        if (!eliminate(node, columns, matrices, S, scratch) ||
+            (node->joint >= 0 && !release(w, model, node, columns, matrices, S, scratch)))
+            return false;
+        if (node->parent >= 0)
+            pass_up(node, &touch->nodes[node->parent], columns, matrices, scratch);
+        else if (!end_at_root(node, columns, matrices, S, scratch))
+            return false;
+    }
+    if (!solve_border(columns, S, y))
+        return false;
+    for (int32_t k = 0; k < touch->node_count; k++)
+        if (!touch->islands[touch->nodes[k].island].balanced)
+            substitute(touch, model, w, &touch->nodes[k], columns, y);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        if (touch->islands[point->island].balanced)
+            continue;
+        for (int k = 0; k < 3; k++) {
+            const double *row = touch->rows + point->rows + (size_t)k * (size_t)point->r;
+            const double *A = point->node >= 0 ? touch->nodes[point->node].A : y + 6 * point->own;
+            double sum = 0;
+            for (int d = 0; d < 6; d++)
+                sum += point->frame[k][d] * A[d];
+            for (int32_t l = 0; l < point->r; l++)
+                sum += row[l] * touch->nodes[point->node].a[l];
+            for (int d = 0; d < 6 && point->solid >= 0; d++)
+                sum += point->other_frame[k][d] * y[6 * point->solid + d];
+            point->answer[k] = sum;
+        }
+    }
+    return true;
+}
+
+/* ---- laws ---- */
+
+/* Motions of a point that go with its answer y: v + dt y. Its forces have a potential,
+ *     f_n = max(0, m - hardness v_n / dt),   f_t = -mu N s(|v_t|) v_t / |v_t|
+ * s(u) = 2 u / e - u^2 / e^2 below the slip speed e, then 1. The multiplier m becomes the force f_n that was found, until
+ * v_n is 0 where there is a force (the method of multipliers: contacts may be soft, so that those of one body share its
+ * weight well, and still do not give way); and so does N, by which friction is measured. */
+typedef struct {
+    double force[3];
+    double hard;          /* derivative of the normal force by -y */
+    double slide[2];      /* unit, along the tangents: the direction of sliding; (1, 0) where there is none */
+    double along, beside; /* derivatives of the friction by -y along it and across */
+} law;
+
+static law law_of(const bo_tree_touch *touch, const bo_tree_point *point, const double y[3], double dt) {
+    const double e = touch->def.slip, limit = point->friction * point->pressed, hardness = point->hardness;
+    const double v[3] = {point->velocity[0] + dt * y[0], point->velocity[1] + dt * y[1],
+                         point->velocity[2] + dt * y[2]};
+    const double speed = hypot(v[1], v[2]);
+    const double normal = point->multiplier - hardness / dt * v[0];
+    law l = {.slide = {1, 0}};
+    if (normal > 0)
+        l.force[0] = normal, l.hard = hardness;
+    if (speed > 0)
+        l.slide[0] = v[1] / speed, l.slide[1] = v[2] / speed;
+    const double drag = speed < e ? limit * (2 - speed / e) / e : limit / speed;
+    l.beside = dt * drag;
+    l.along = speed < e ? dt * limit * 2 * (1 - speed / e) / e : 0;
+    l.force[1] = -drag * v[1], l.force[2] = -drag * v[2];
+    return l;
+}
+
+/* One step of Newton's method from the answers y: forces are f(y) + K (y - y+). */
+static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
+    bo_tree_touch *touch = w->touch;
+    double *S = touch->numbers, *scratch = scratch_of(touch);
+    clear(touch, model, w, S);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        if (touch->islands[point->island].balanced)
+            continue;
+        const law l = law_of(touch, point, point->answer, dt);
+        const double *y = point->answer, across[2] = {-l.slide[1], l.slide[0]};
+        const double *const turns[2] = {l.slide, across}, stiff[2] = {l.along, l.beside};
+        memcpy(point->last_answer, point->answer, sizeof point->answer);
+        memcpy(point->last_force, point->force, sizeof point->force);
+        if (l.hard > 0)
+            add_row(touch, point, NULL, l.hard, l.force[0] / l.hard + y[0], S, scratch);
+        for (int k = 0; k < 2; k++) {
+            const double force = turns[k][0] * l.force[1] + turns[k][1] * l.force[2];
+            const double there = turns[k][0] * y[1] + turns[k][1] * y[2];
+            const double h =
+                fmax(stiff[k], 1e-12 * point->hardness); /* a force alone is a row that does not give way */
+            if (force != 0 || stiff[k] > 0)
+                add_row(touch, point, turns[k], h, force / h + there, S, scratch);
+        }
+        memcpy(point->law_force, l.force, sizeof l.force);
+        memcpy(point->law_slide, l.slide, sizeof l.slide);
+        point->law_stiff[0] = l.hard;
+        point->law_stiff[1] =
+            l.force[1] != 0 || l.force[2] != 0 || l.along > 0 ? fmax(l.along, 1e-12 * point->hardness) : 0;
+        point->law_stiff[2] = l.beside;
+    }
+    if (!solve(model, w, true, S))
+        return false;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        if (touch->islands[point->island].balanced)
+            continue;
+        double d[3];
+        for (int k = 0; k < 3; k++)
+            d[k] = point->last_answer[k] - point->answer[k];
+        const double *u = point->law_slide, along = u[0] * d[1] + u[1] * d[2], beside = -u[1] * d[1] + u[0] * d[2];
+        const double *K = point->law_stiff;
+        point->force[0] = point->law_force[0] + K[0] * d[0];
+        point->force[1] = point->law_force[1] + K[1] * along * u[0] - K[2] * beside * u[1];
+        point->force[2] = point->law_force[2] + K[1] * along * u[1] + K[2] * beside * u[0];
+    }
+    return true;
+}
+
+/* Slope of the potential at the part s of the way from the last answers to the new ones: (F - f(y)) . dy. Accelerations
+ * are A^-1 J^T F, so that their part of the slope is F . dy, too. */
+static double slope_at(const bo_tree_touch *touch, double s, double dt) {
+    double slope = 0;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        if (touch->islands[point->island].balanced)
+            continue;
+        double y[3];
+        for (int k = 0; k < 3; k++)
+            y[k] = point->last_answer[k] + s * (point->answer[k] - point->last_answer[k]);
+        const law l = law_of(touch, point, y, dt);
+        for (int k = 0; k < 3; k++) {
+            const double F = point->last_force[k] + s * (point->force[k] - point->last_force[k]);
+            slope += (F - l.force[k]) * (point->answer[k] - point->last_answer[k]);
+        }
+    }
+    return slope;
+}
+
+/* The potential is convex: its least value on the way is where the slope vanishes. */
+static void shorten(bo_tree_touch *touch, double dt) {
+    const double start = slope_at(touch, 0, dt), end = slope_at(touch, 1, dt);
+    double low = 0, high = 1;
+    if (!(end > 0.1 * fabs(start)))
+        return;
+    for (int trial = 0; trial < MOST_TRIALS; trial++) {
+        const double middle = 0.5 * (low + high), slope = slope_at(touch, middle, dt);
+        if (slope > 0)
+            high = middle;
+        else
+            low = middle;
+        if (fabs(slope) < 0.1 * fabs(start))
+            break;
+    }
+    const double s = low > 0 ? low : high;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        for (int k = 0; k < 3 && !touch->islands[point->island].balanced; k++) {
+            point->answer[k] = point->last_answer[k] + s * (point->answer[k] - point->last_answer[k]);
+            point->force[k] = point->last_force[k] + s * (point->force[k] - point->last_force[k]);
+        }
+    }
+}
+
+static void start_islands(bo_tree_touch *touch) {
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->off = island->most = 0;
+    }
+}
+
+/* Finds the islands whose forces are those of the laws at their answers; true: all are. */
+static bool are_balanced(bo_tree_touch *touch, double dt) {
+    bool all = true;
+    start_islands(touch);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        bo_tree_island *island = &touch->islands[point->island];
+        if (island->finished)
+            continue;
+        const law l = law_of(touch, point, point->answer, dt);
+        for (int k = 0; k < 3; k++) {
+            island->off = fmax(island->off, fabs(point->force[k] - l.force[k]));
+            island->most = fmax(island->most, fabs(l.force[k]));
+        }
+    }
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->balanced = island->finished || island->off <= SETTLED * island->most;
+        all = all && island->balanced;
+    }
+    return all;
+}
+
+/* Friction is measured by the normal forces that were found; later on by the mean of these and of those before, since
+ * points may bear a weight in turns. True: some have changed. */
+static bool press(bo_tree_touch *touch, bool mean) {
+    bool any = false;
+    start_islands(touch);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        bo_tree_island *island = &touch->islands[point->island];
+        if (island->finished)
+            continue;
+        const double pressed = fmax(0, point->force[0]);
+        island->off = fmax(island->off, fabs(pressed - point->multiplier));
+        island->off = fmax(island->off, point->friction * fabs(pressed - point->pressed));
+        island->most = fmax(island->most, pressed);
+        point->multiplier = pressed;
+        point->pressed = mean ? 0.5 * (point->pressed + pressed) : pressed;
+    }
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->finished = island->finished || island->off <= LAGGED * island->most;
+        any = any || !island->finished;
+    }
+    return any;
+}
+
+/* The laws hold, whatever is left: no force pulls, and friction is within its cone, on its rim where points slide. */
+static void clip(bo_tree_touch *touch, double dt) {
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        double *force = point->force;
+        force[0] = fmax(0, force[0]);
+        const double limit = point->friction * force[0], friction = hypot(force[1], force[2]);
+        const double speed =
+            hypot(point->velocity[1] + dt * point->answer[1], point->velocity[2] + dt * point->answer[2]);
+        const bool slides = speed > 2 * touch->def.slip && friction > 0;
+        for (int k = 1; k < 3 && (friction > limit || slides); k++)
+            force[k] *= limit / friction;
+    }
+}
+
+static bool search(const bough_tree_model *model, bo_tree_work *w, double dt) {
+    bo_tree_touch *touch = w->touch;
+    for (int round = 0; round < MOST_ROUNDS && !are_balanced(touch, dt); round++) {
+        if (!improve(model, w, dt))
+            return false;
+        shorten(touch, dt);
+        touch->rounds++;
+    }
+    return true;
+}
+
+bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *w, double dt) {
+    bo_tree_touch *touch = w->touch;
+    touch->rounds = 0;
+    for (int lag = 0; lag < MOST_LAGS; lag++) {
+        if (!search(model, w, dt))
+            return false;
+        if (!press(touch, lag > 1))
+            break;
+    }
+    clip(touch, dt);
+    return true;
+}
+
+bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *w, double dt) {
+    bo_tree_touch *touch = w->touch;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_point *point = &touch->points[i];
+        memset(point->answer, 0, sizeof point->answer);
+        memset(point->force, 0, sizeof point->force);
+        memset(point->velocity, 0, sizeof point->velocity);
+        point->velocity[0] = touch->push[i] > 0 ? -touch->push[i] / dt : touch->clear[i] / dt;
+        point->pressed = point->multiplier = 0;
+        touch->islands[point->island].finished = false;
+    }
+    if (!search(model, w, dt))
+        return false;
+    clip(touch, dt);
+    return true;
+}

@@ -1,0 +1,124 @@
+/* Contacts and obstacles in the files that the program writes. */
+#include "program.h"
+
+#include "record/glb_reader.h"
+#include "record/npz_reader.h"
+#include "record/png_reader.h"
+
+#include <math.h>
+
+#define G 9.81
+
+/* A cube of 1 kg that comes to rest on a plate, which rises slowly, beside a ball. */
+static const char scene[] =
+    "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [0.1, 0.1, 0.1], \"cells\": [2, 2, "
+    "2]}, "
+    "\"material\": {\"model\": \"neo-hookean\", \"young\": 1e6, \"poisson\": 0.3, \"density\": 1000}, \"damping\": "
+    "{\"stiffness\": 0.002}, \"gravity\": [0, 0, -9.81], \"obstacles\": [{\"name\": \"plate\", \"shape\": {\"box\": "
+    "[0.3, "
+    "0.3, 0.02], \"colour\": [1, 0, 0]}, \"track\": [{\"time\": 0, \"position\": [0.05, 0.05, -0.0102]}, {\"time\": "
+    "0.2, "
+    "\"position\": [0.05, 0.05, 0.0098]}, {\"time\": 1, \"position\": [0.05, 0.05, 0.0098]}]}, {\"name\": \"ball\", "
+    "\"shape\": {\"sphere\": 0.05}, \"position\": [0.3, 0, 0]}], \"time\": {\"integrator\": \"backward-euler\", "
+    "\"dt\": "
+    "0.005, \"duration\": 0.5}, \"probes\": [{\"name\": \"on\", \"contact\": \"body\"}]}";
+
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    mkdir(work(""), 0700);
+    test_write_text(work("plate.json"), scene);
+    return 0;
+}
+
+static void arrays_hold_the_contacts_of_each_frame(void **state) {
+    (void)state;
+    check_run(0, "run", "plate.json", "--record", "plate.npz", "--record", "plate.csv", "--fps", "20");
+    npz_file file = read_npz(work("plate.npz"));
+    const npz_array count = find_array(&file, "contact_count"), things = find_array(&file, "contact_things"),
+                    x = find_array(&file, "contact_position"), n = find_array(&file, "contact_normal"),
+                    force = find_array(&file, "contact_force"), along = find_array(&file, "contact_normal_force"),
+                    friction = find_array(&file, "contact_friction"), gap = find_array(&file, "contact_gap"),
+                    names = find_array(&file, "thing_names");
+    int steps;
+    double *on = test_column(work("plate.csv"), "on.fz", &steps), push = 0;
+    size_t i = 0;
+    check_int(count.count, 11);
+    for (size_t k = 0; k < count.count; k++) {
+        push = 0;
+        for (const size_t until = i + (size_t)number_at(&count, k); i < until; i++) {
+            push += number_at(&force, 3 * i + 2);
+            assert_string_equal(text_at(&names, (size_t)number_at(&things, 2 * i)), "body");
+            assert_string_equal(text_at(&names, (size_t)number_at(&things, 2 * i + 1)), "plate");
+            check(number_at(&gap, i) > 0 && number_at(&n, 3 * i + 2) > 0.9999 && number_at(&x, 3 * i + 2) < 0.05);
+            for (size_t d = 3 * i; d < 3 * i + 3; d++)
+                check_near(number_at(&along, i) * number_at(&n, d) + number_at(&friction, d), number_at(&force, d),
+                           1e-14);
+        }
+        check_near(push, on[10 * k], 1e-13); /* 20 frames and 200 steps a second */
+    }
+    check_int(i, gap.count);
+    check_int(3 * i, x.count);
+    check(push > 0.9 * G && push < 1.1 * G); /* the plate still slows down a little */
+    free(on);
+    free(file.bytes);
+}
+
+/* Meshes are the body, then its obstacles; the plate, and the ball that stands beside it. */
+static void films_of_bodies_show_obstacles(void **state) {
+    (void)state;
+    check_run(0, "run", "plate.json", "--record", "plate.glb", "--fps", "20");
+    glb_file file = read_glb(work("plate.glb"));
+    static const char *const names[] = {"body", "plate", "ball"};
+    check_int(json_array_size(json_object_get(file.json, "meshes")), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(text(entry(&file, "meshes", i), "name"), names[i]);
+    close_glb(&file);
+}
+
+static uint8_t canvas[4 * 160 * 90];
+
+static void draw(const char *option) {
+    check_run(0, "picture", "plate.json", "--time", "0.1", "--size", "160x90", option, "-o", "plate.png");
+    png_file file = read_png(work("plate.png"));
+    png_draw_frame(&file, 0, canvas);
+    free_png(&file);
+}
+
+/* The plate is red, and nothing else is. */
+static void pictures_of_bodies_show_obstacles(void **state) {
+    (void)state;
+    int red = 0;
+    draw("--colour=displacement");
+    for (const uint8_t *c = canvas; c < canvas + sizeof canvas; c += 4)
+        red += c[0] > 2 * c[1] && c[0] > 2 * c[2];
+    check(red > 500);
+}
+
+/* Normal forces are blue, and the cube and the plate have no such blue. */
+static void pictures_show_forces_by_arrows(void **state) {
+    (void)state;
+    int blue[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        draw(k ? "--contacts" : "--colour=displacement");
+        for (const uint8_t *c = canvas; c < canvas + sizeof canvas; c += 4)
+            blue[k] += abs(c[0] - 28) < 20 && abs(c[1] - 156) < 20 && abs(c[2] - 209) < 20;
+    }
+    check(blue[0] == 0 && blue[1] > 20);
+    test_write_text(work("bar.json"),
+                    "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 1, 1], "
+                    "\"cells\": [1, 1, 1]}, \"material\": {\"model\": \"stvk\", \"young\": 1e6, \"poisson\": 0.3, "
+                    "\"density\": 1000}, \"time\": {\"dt\": 0.01, \"duration\": 1}}");
+    check_run(1, "picture", "bar.json", "--contacts", "-o", "bar.png");
+    check(strstr(err, "--contacts: the engine of this scene knows no contacts") && is_one_sentence());
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_hold_the_contacts_of_each_frame),
+        cmocka_unit_test(films_of_bodies_show_obstacles),
+        cmocka_unit_test(pictures_of_bodies_show_obstacles),
+        cmocka_unit_test(pictures_show_forces_by_arrows),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}

@@ -1,0 +1,87 @@
+/* Contacts and obstacles in a session of bough view. */
+#include "app/view_table.h"
+
+#define G 9.81
+#define SLAB(cells)                                                                                                  \
+    "{'bough': 1, 'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.4, 0.4, 0.05], 'cells': " cells "}, "       \
+    "'material': {'model': 'neo-hookean', 'young': 1e6, 'poisson': 0.3, 'density': 1000}, 'damping': {'stiffness': " \
+    "0.002}, 'gravity': [0, 0, -9.81], 'obstacles': [{'name': 'lift', 'shape': {'box': [1, 1, 0.1]}, 'track': "      \
+    "[{'time': 0, 'position': [0, 0, -0.0501]}, {'time': 0.1, 'position': [0, 0, -0.0501]}]}, {'name': 'post', "     \
+    "'shape': {'sphere': 0.1}, 'position': [0.8, 0, 0.1]}], 'time': {'integrator': 'backward-euler', 'dt': 0.005}}"
+#define WEIGHT (8 * G)
+
+/* The body is the first part, drawn by its vertices; obstacles follow, and are placed by their frames. */
+static void obstacles_stand_beside_the_body(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("slab.json", SLAB("[2, 2, 1]")), NULL, true);
+    look_until(&t, t.frames > 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    check_int(l->part_count, 3);
+    check(viewer_streamed(l, 0) && !viewer_streamed(l, 1) && !viewer_streamed(l, 2));
+    check(json_is_true(json_object_get(viewer_component(l, 1), "backdrop")));
+    check(!json_is_true(json_object_get(viewer_component(l, 0), "backdrop")));
+    check_int(l->first[1], 18);
+    check_near((double)l->pose[7 + 2], -0.0501, 1e-8);
+    check_near((double)l->pose[14], 0.8, 1e-7);
+    steps(&t, 5);
+    check(viewer_at(&t.seen, 0, 0)[2] > -0.001f);
+    order(&t, "{'do': 'pull', 'hand': 1, 'part': 1, 'vertex': 0, 'target': [1, 0, 1]}"); /* nobody moves it */
+    look_until(&t, said(&t, "error") != NULL);
+    leave(&t);
+}
+
+static double sum_of(const viewer_layer *l, int column) {
+    double sum = 0;
+    for (int32_t i = 0; i < l->contact_count; i++)
+        sum += (double)l->contacts[VIEWER_CONTACT * i + column];
+    return sum;
+}
+
+static void contacts_bear_the_weight(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("slab.json", SLAB("[2, 2, 1]")), NULL, true);
+    look_until(&t, t.frames > 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    steps(&t, 100);
+    check_int(l->contact_count, 9);
+    check_near(sum_of(l, 7), WEIGHT, 5e-6 * WEIGHT);
+    for (int32_t i = 0; i < l->contact_count; i++)
+        check(l->contacts[VIEWER_CONTACT * i] == 0 && l->contacts[VIEWER_CONTACT * i + 1] == 1);
+    order(&t, "{'do': 'colour', 'what': 3}");
+    look_until(&t, t.coloured == 3 && t.colours[0] > 0);
+    check_near((double)t.colours[0], WEIGHT, 2e-4 * WEIGHT);
+    check(t.colours[1] == 0 && t.colours[2] == 0 && !t.field);
+    look_until(&t, said(&t, "numbers") != NULL);
+    check_int(json_integer_value(json_object_get(said(&t, "numbers"), "contacts")), 9);
+    leave(&t);
+}
+
+static double strength(const viewer_layer *l, int32_t i) {
+    double square = 0;
+    for (int k = 5; k < VIEWER_CONTACT; k++)
+        square += pow((double)l->contacts[VIEWER_CONTACT * i + k], 2);
+    return sqrt(square);
+}
+
+/* Frames have the strongest of many, and texts count all. */
+static void frames_have_no_more_than_can_be_drawn(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("slab.json", SLAB("[18, 18, 1]")), NULL, true);
+    look_until(&t, t.frames > 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    steps(&t, 3);
+    check_int(l->contact_count, VIEWER_CONTACTS);
+    for (int32_t i = 1; i < l->contact_count; i++)
+        check(strength(l, i) <= (1 + 1e-5) * strength(l, i - 1));
+    forget(&t, "numbers");
+    look_until(&t, said(&t, "numbers") != NULL);
+    check_int(json_integer_value(json_object_get(said(&t, "numbers"), "contacts")), 19 * 19);
+    leave(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(obstacles_stand_beside_the_body),
+                                       cmocka_unit_test(contacts_bear_the_weight),
+                                       cmocka_unit_test(frames_have_no_more_than_can_be_drawn)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+// Contacts on the page: arrows, a live count, and colours by the forces on things; obstacles of a full body are there.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { WAIT, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+
+const G = 9.81, ALONG = 2, MASS = 3; // m/s^2, kg
+let folder, browser, view, page;
+
+// A box that lies on the ground, and that gravity, which leans, would like to push along it.
+const box = {
+    bough: 1, name: "box", engine: { kind: "multibody" }, gravity: [ALONG, 0, -G], time: { dt: 0.005, duration: 1 },
+    bodies: [{ name: "box", position: [0, 0, 0.1], mass: MASS, shape: { box: [0.2, 0.2, 0.2] }, touch: true, friction: 1 }],
+    obstacles: [{ name: "ground", shape: { plane: true }, friction: 1 }],
+};
+
+// A cube of 1 kg above a plate.
+const cube = {
+    bough: 1, name: "cube", gravity: [0, 0, -G], time: { integrator: "backward-euler", dt: 0.005, duration: 1 },
+    mesh: { generate: "box", type: "hex8", size: [0.1, 0.1, 0.1], cells: [2, 2, 2] },
+    material: { model: "neo-hookean", young: 1e6, poisson: 0.3, density: 1000 }, damping: { stiffness: 0.002 },
+    obstacles: [{ name: "plate", shape: { box: [0.3, 0.3, 0.02] }, position: [0.05, 0.05, -0.0101] }],
+};
+
+before(async () => {
+    folder = makeFolder();
+    writeFileSync(join(folder, "box.json"), JSON.stringify(box));
+    writeFileSync(join(folder, "cube.json"), JSON.stringify(cube));
+    [view, browser] = await Promise.all([startView(join(folder, "box.json")), startBrowser()]);
+    page = await openPage(browser, view.url);
+    await until(() => window.bough?.drawn > 0 && bough.frame > 0 && bough.numbers);
+});
+
+after(async () => {
+    await browser?.close();
+    await view?.stop();
+    if (folder) removeFolder(folder);
+});
+
+const look = (what, ...args) => page.evaluate(what, ...args);
+const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
+const sum = (contacts, what, axis) => contacts.reduce((all, point) => all + point[what][axis], 0);
+
+test("contacts come with each frame, with normal forces that bear the weight and friction that holds it", async () => {
+    await until(() => bough.time > 0.5 && bough.contacts().length > 0);
+    const contacts = await look(() => bough.contacts());
+    assert.ok(Math.abs(sum(contacts, "normal", 2) - MASS * G) < 1e-3 * MASS * G);
+    assert.ok(Math.abs(sum(contacts, "friction", 0) + MASS * ALONG) < 1e-3 * MASS * G);
+    for (const { parts, position } of contacts) {
+        assert.deepEqual(parts, [0, 1]);
+        assert.ok(Math.abs(position[2]) < 1e-3 && Math.abs(Math.abs(position[1]) - 0.1) < 1e-3);
+    }
+});
+
+test("the page counts them, and shows arrows when it is asked to", async () => {
+    await until(() => bough.numbers.contacts > 0);
+    assert.match(await page.locator("body").innerText(), /\b4 contacts\b/);
+    assert.equal(await look(() => bough.contactsShown), false);
+    await page.keyboard.press("P");
+    await until(() => bough.contactsShown && /normal force/.test(document.querySelector("[aria-label='Largest forces']").textContent));
+    await page.keyboard.press("P");
+    await until(() => !bough.contactsShown && document.querySelector("[aria-label='Largest forces']").hidden);
+});
+
+test("things are coloured by the forces on them, and the ground is not", async () => {
+    await page.getByLabel("Colour", { exact: true }).selectOption("contacts");
+    await until((weight) => bough.value(0) > weight, MASS * G);
+    assert.equal(await look(() => bough.value(1)), 0);
+    await page.getByLabel("Colour", { exact: true }).selectOption("natural");
+});
+
+test("obstacles of a full body are drawn with it", async () => {
+    const other = await startView(join(folder, "cube.json"));
+    try {
+        page = await openPage(browser, other.url);
+        await until(() => window.bough?.drawn > 0 && bough.frame > 0 && bough.numbers?.contacts > 0 && bough.time > 0.3);
+        assert.deepEqual(await look(() => [bough.partCount(), bough.partName(1), bough.isGround(0), bough.isGround(1)]), [2, "plate", false, true]);
+        assert.ok((await look(() => bough.drawnPosition(1, 0)[2])) < 0);
+        await until(() => Math.abs(bough.contacts().reduce((all, { normal }) => all + normal[2], 0) - 9.81) < 0.01);
+    } finally {
+        await other.stop();
+    }
+});
