@@ -74,9 +74,11 @@ typedef struct bough_part_def {
      * them. Springs have one stiffness and damping in all directions and pull back to angle 0. Frames say no more than
      * where the axis is: the part says what it hangs on. */
     const bough_joint_def *joint;
-    bool free;            /* a root that flies; those whose components were cooked to fly do so in any case */
-    bool locked;          /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
-    bool absent;          /* it, and what hangs on it, is not there until it is added */
+    bool free;   /* a root that flies; those whose components were cooked to fly do so in any case */
+    bool locked; /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
+    bool absent; /* it, and what hangs on it, is not there until it is added */
+    bool asleep; /* as states have it, of a root that flies: it rests, with what hangs on it, and is not stepped
+                             until something touches it. Models begin awake, whatever stands here */
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_part_def;
 /* A root at the world's origin, welded, of scale and stiffness 1, damped as its component. */
@@ -399,9 +401,12 @@ typedef struct bough_tree_touch_def {
     double friction;       /* of all parts; of two things that touch the square root of the product counts */
     double slip_speed;     /* m/s: friction holds by creeping slower than this */
     int32_t most_contacts; /* of a step; BOUGH_ERROR_UNSUPPORTED where there are more */
-    uint64_t reserved[4];  /* zeros: room for fields of later versions */
+    double rest_speed;     /* m/s: trees that fly and of which no point is faster for rest_time fall asleep, with what
+                              they touch; they cost nothing until something touches or pushes them; 0: none does */
+    double rest_time;      /* s */
+    uint64_t reserved[2];  /* zeros: room for fields of later versions */
 } bough_tree_touch_def;
-/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts. */
+/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts, rest below 0.02 m/s for 0.5 s. */
 BOUGH_API bough_tree_touch_def bough_default_tree_touch_def(void);
 
 /* Lets the parts of a state touch obstacles and solids, with the contact samples of their components, in steps from now

@@ -65,6 +65,7 @@ static void carry_over(const bough_tree_model *from, const bo_tree_work *old, co
     memcpy(work->force, old->force, (size_t)to->size * sizeof *work->force);
     memcpy(work->blow, old->blow, (size_t)to->size * sizeof *work->blow);
     memcpy(work->blow_wrench, old->blow_wrench, 6 * (size_t)to->def.part_count * sizeof *work->blow_wrench);
+    memcpy(work->quiet, old->quiet, ((size_t)to->def.part_count + 3) * sizeof *work->quiet);
     for (int32_t i = 0; i < to->def.tie_count; i++)
         if (!to->ties[i].broken)
             work->tie_motion[i] = old->tie_motion[i];
@@ -260,6 +261,7 @@ typedef struct {
     bough_frame *frames; /* those of the state; of roots that are added, their poses */
     bool *new;           /* parts that are added, or put back: they move with what they hang on */
     bool impact;         /* velocities may have to change */
+    bool own;            /* the engine may put trees to sleep */
 } edit;
 
 static bough_status refuse(const edit *e, int32_t part, const char *why) {
@@ -356,14 +358,27 @@ static bough_status add(edit *e, const bough_change *c) {
     return BOUGH_OK;
 }
 
+/* Whatever happens to a part wakes its tree. */
+static void wake(edit *e, int32_t part) {
+    for (int32_t i = 0; i < e->now->def.part_count && part >= 0; i++, part = e->parts[part].parent)
+        e->parts[part].asleep = false;
+}
+
 static bough_status apply(edit *e, const bough_change *c) {
     if (c->part < 0 || c->part >= e->now->def.part_count)
         return bo_fail(e->ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", c->part,
                        e->now->def.part_count);
+    wake(e, c->part);
+    if (c->kind == BOUGH_CHANGE_ATTACH && c->parent >= 0 && c->parent < e->now->def.part_count)
+        wake(e, c->parent);
     if (c->kind == BOUGH_CHANGE_ADD)
         return add(e, c);
     if (e->now->inside[c->part] < 0)
         return refuse(e, c->part, "is absent; add it first");
+    if (e->own) {
+        e->parts[c->part].asleep = (int)c->kind == BO_CHANGE_REST;
+        return BOUGH_OK;
+    }
     switch (c->kind) {
     case BOUGH_CHANGE_DETACH:
         become_root(e, c->part, true);
@@ -413,6 +428,31 @@ static void start_coordinates(const bough_tree_model *base, const bough_tree_mod
     }
 }
 
+/* Trees that sleep stand still, and no force of contact is left over from their last step. */
+static void lie_still(const bough_tree_model *model, bough_tree_state *state) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        const int32_t joint = part->joint >= 0 ? model->joints[part->joint].count : 0;
+        const int32_t from[2] = {part->offset, joint ? model->joints[part->joint].offset : 0},
+                      count[2] = {part->r, joint};
+        double *const arrays[4] = {state->v, state->a, state->mean_a, w->blow};
+        if (!part->asleep)
+            continue;
+        for (int k = 0; k < 8; k++)
+            for (int32_t l = 0; l < count[k % 2]; l++)
+                arrays[k / 2][from[k % 2] + l] = 0;
+        for (int d = 0; d < 6; d++)
+            w->blow_wrench[6 * part->user + d] = 0;
+        if (part->free) {
+            bough_tree_root *root = &state->roots[part->flight];
+            for (int d = 0; d < 3; d++)
+                root->velocity[d] = root->angular_velocity[d] = root->acceleration[d] = root->angular_acceleration[d] =
+                    0;
+        }
+    }
+}
+
 /* The state on its new layout, with the velocities that it has there. Accelerations jump, but those of the last step
  * are kept: solved for anew, M^-1 f would shake stiff coordinates, which a step has long damped, by all that rounding
  * leaves of their forces, times (dt / period)^2 in the next step. */
@@ -420,6 +460,8 @@ static bough_status settle_in(bough_context *ctx, const bough_tree_model *before
                               const edit *e) {
     const bough_tree_model *model = bo_tree_work_of(state)->own;
     start_coordinates(e->model, before, state, e->new);
+    if (model->has_sleepers)
+        lie_still(model, state);
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
     for (int32_t i = 0; i < model->part_count; i++)
@@ -560,7 +602,7 @@ static bough_status shift_state(edit *e, bough_tree_state *state, double *kept) 
 }
 
 static bough_status change(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, int32_t count,
-                           const bough_change *changes) {
+                           const bough_change *changes, bool own) {
     const bough_tree_model *now = bo_tree_now(model, state);
     BO_TRY(bo_tree_come_back(ctx, now, state));
     bo_tree_publish_frames(ctx, now, state);
@@ -568,6 +610,7 @@ static bough_status change(bough_context *ctx, const bough_tree_model *model, bo
               .model = model,
               .now = now,
               .state = state,
+              .own = own,
               .parts = bo_tree_copy_links(ctx, now),
               .frames = BO_NEW_ARRAY(ctx, bough_frame, model->def.part_count),
               .new = BO_NEW_ZEROS(ctx, bool, model->def.part_count)};
@@ -587,10 +630,15 @@ static bough_status change(bough_context *ctx, const bough_tree_model *model, bo
     return status;
 }
 
+bough_status bo_tree_rest_some(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                               int32_t count, const bough_change *changes) {
+    return change(ctx, model, state, count, changes, true);
+}
+
 bough_status bough_tree_state_change(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                      int32_t count, const bough_change *changes) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_CHANGE, .count = count, .changes = changes}));
-    return bo_log_end(ctx, model, state, change(ctx, model, state, count, changes));
+    return bo_log_end(ctx, model, state, change(ctx, model, state, count, changes, false));
 }
 
 bough_status bough_tree_state_detach(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,

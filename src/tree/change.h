@@ -24,4 +24,10 @@ void bo_tree_drop_shift(bough_context *ctx, bo_tree_shift *shift);
 void bo_tree_make_shift(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                         bo_tree_shift *shift);
 
+/* Changes that the engine makes of itself: roots that fly fall asleep, or wake up (rest.c). */
+enum { BO_CHANGE_REST = BOUGH_CHANGE_ADD + 1, BO_CHANGE_WAKE };
+/* As bough_tree_state_change(), of these two kinds alone; not recorded. */
+bough_status bo_tree_rest_some(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                               int32_t count, const bough_change *changes);
+
 #endif

@@ -82,6 +82,8 @@ static void measure_part(measuring *m, int32_t i, int32_t chunk, double *scratch
     const bo_tree_part *part = &model->parts[i];
     const double stiffness = m->state->stiffness[part->user];
     double E = 0, h[6];
+    if (model->grove && part->asleep) /* a step looks at those that are awake */
+        return;
     if (!bough_component_evaluate(model->components[part->component].c, m->q + part->offset, scratch, &E, NULL, NULL))
         m->inverted[chunk] = true;
     bo_tree_momentum(model, bo_tree_work_of(m->state), part, m->v, h);

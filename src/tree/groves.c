@@ -30,6 +30,16 @@ static int32_t root_of(const bough_part_def *parts, int32_t *roots, int32_t part
     return root;
 }
 
+/* Where trees sleep, those that are awake are one grove, through which alone steps see the model. */
+static bool part_sleepers(const bough_part_def *parts, int32_t count, const int32_t *roots, int32_t *grove_of) {
+    bool any = false;
+    for (int32_t i = 0; i < count; i++)
+        any = any || (roots[i] == i && parts[i].asleep);
+    for (int32_t i = 0; i < count && any; i++)
+        grove_of[i] = parts[roots[i]].asleep;
+    return any;
+}
+
 bough_status bo_tree_find_groves(bough_context *ctx, const bough_tree_model *model, int32_t *grove_of) {
     const int32_t count = model->def.part_count;
     const bough_part_def *parts = model->def.parts;
@@ -40,8 +50,9 @@ bough_status bo_tree_find_groves(bough_context *ctx, const bough_tree_model *mod
         roots[i] = -1;
     for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
         weights[root_of(parts, roots, i)] += model->def.components[parts[i].component]->r + WEIGHT_OF_FRAME;
+    const bool sleepers = status == BOUGH_OK && part_sleepers(parts, count, roots, grove_of);
     int64_t weight = 0;
-    for (int32_t i = 0, grove = 0; i < count && status == BOUGH_OK; i++) {
+    for (int32_t i = 0, grove = 0; i < count && status == BOUGH_OK && !sleepers; i++) {
         if (roots[i] != i)
             continue;
         if (weight >= FULL_GROVE)
@@ -50,7 +61,7 @@ bough_status bo_tree_find_groves(bough_context *ctx, const bough_tree_model *mod
         if (model->def.tie_count == 0) /* ties pull at several trees at once */
             weight += weights[i];
     }
-    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
+    for (int32_t i = 0; i < count && status == BOUGH_OK && !sleepers; i++)
         grove_of[i] = grove_of[roots[i]];
     bo_free(ctx, roots);
     bo_free(ctx, weights);
@@ -289,7 +300,7 @@ bough_status bo_tree_each_grove(bough_context *ctx, const bough_tree_model *mode
                                 bo_tree_grove_task task, const void *data) {
     const int32_t visitors = visitor_count(ctx, model), sets = bo_tree_work_of(state)->set_count;
     const int32_t count = visitors < sets ? visitors : sets; /* the state may be of a context with fewer threads */
-    if (count == 0 || bo_tree_work_of(state)->touch) /* trees of several groves may touch */
+    if (count == 0 || model->grove || bo_tree_work_of(state)->touch) /* trees of several groves may touch */
         return task(ctx, model, state, data);
     grove_call call = {.ctx = ctx, .model = model, .state = state, .task = task, .data = data};
     bo_run_tasks(ctx, visit_groves, &call, count);

@@ -90,6 +90,8 @@ static void place_part(bough_tree_model *model, int32_t index, const rank *at) {
                            .free = from->parent < 0 && (from->free || c->support == BOUGH_SUPPORT_FREE),
                            .flies = at->flies,
                            .locked = from->locked};
+    part->asleep = part->parent < 0 ? part->free && from->asleep : model->parts[part->parent].asleep;
+    model->has_sleepers = model->has_sleepers || part->asleep;
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
 }
 
@@ -164,14 +166,16 @@ static void number_trees(bough_tree_model *model) {
     }
 }
 
-/* Roots that fly are counted in the order in which the user gave them. */
+/* Roots that fly are counted in the order in which the user gave them, those that sleep last. */
 static void number_flights(bough_tree_model *model) {
-    for (int32_t user = 0; user < model->def.part_count; user++) {
-        if (model->inside[user] < 0)
-            continue;
-        bo_tree_part *part = &model->parts[model->inside[user]];
-        part->flight = part->free ? model->free_count++ : -1;
-    }
+    for (int32_t i = 0; i < model->part_count; i++)
+        model->parts[i].flight = -1;
+    for (int asleep = 0; asleep < 2; asleep++)
+        for (int32_t user = 0; user < model->def.part_count; user++) {
+            bo_tree_part *part = model->inside[user] < 0 ? NULL : &model->parts[model->inside[user]];
+            if (part && part->free && part->asleep == (asleep > 0))
+                part->flight = model->free_count++;
+        }
     for (int32_t i = 0; i < model->part_count; i++)
         if (model->parts[i].parent >= 0)
             model->parts[i].flight = model->parts[model->parts[i].parent].flight;

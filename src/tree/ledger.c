@@ -135,6 +135,8 @@ static bool measure(bough_context *ctx, const bough_tree_model *model, bough_tre
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         tree_energy *t = &trees[part->tree];
+        if (part->asleep)
+            continue;
         t->kinetic += parts[3 * i];
         t->elastic += parts[3 * i + 1];
         t->weight += parts[3 * i + 2];
@@ -165,6 +167,8 @@ static void add_load_work(const bough_tree_model *model, const bough_tree_state 
         const bo_tree_frames *now = &w->frames[part->slot / 4];
         const bough_frame *was = &state->frames[part->user];
         const double *wrench = w->load_wrench + 6 * i;
+        if (part->asleep)
+            continue;
         const bo_mat3 R = bo_matrix_at(now->world, part->slot % 4);
         bo_mat3 R_was;
         memcpy(R_was.m, was->pose.rotation, sizeof R_was.m);
@@ -191,7 +195,7 @@ static void add_touch_work(void *data, int32_t tree, double work) {
 
 /* ---- steps ---- */
 
-static bool settings_differ(const bough_tree_model *model, const bough_tree_state *state) {
+bool bo_ledger_settings_differ(const bough_tree_model *model, const bough_tree_state *state) {
     const size_t parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
     const double *seen = factors_of(model, bo_tree_ledger_of(state));
     return memcmp(seen, state->stiffness, parts * sizeof *seen) != 0 ||
@@ -225,7 +229,7 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_tree_model *model, 
     bo_tree_ledger *ledger = bo_tree_ledger_of(state);
     bo_tree_account *trees = accounts(ledger);
     bool look = ledger->asked != 0;
-    if (settings_differ(model, state))
+    if (bo_ledger_settings_differ(model, state))
         bo_ledger_close(model, state);
     for (int k = 0; k < 3; k++) /* a step goes on with the accelerations of the one before, which felt other gravity */
         bo_tree_work_of(state)->felt[k] = share * state->gravity[k] + (1 - share) * ledger->gravity[k];
@@ -398,7 +402,7 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bo
         *ledger = before;
         memcpy(accounts(ledger), kept_accounts(model, state), size);
         ledger->asked = status == BOUGH_ENERGY_GAINED;
-    } else if (settings_differ(model, state)) { /* its account was one of this step alone */
+    } else if (bo_ledger_settings_differ(model, state)) { /* its account was one of this step alone */
         remember_settings(model, state);
         bo_ledger_close(model, state);
     }

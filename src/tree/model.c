@@ -205,6 +205,7 @@ static bough_status copy_parts(bough_context *ctx, const bough_tree_model_def *d
         *part = *from;
         part->track = (bough_track){0};
         part->joint = NULL;
+        part->asleep = false;
         part->name = bo_strdup(ctx, from->name ? from->name : "");
         if (!part->name)
             return BOUGH_ERROR_MEMORY;
@@ -390,6 +391,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_tree_model *model
                   {(void **)&w->sway, 3 * parts},
                   {(void **)&w->blow, n},
                   {(void **)&w->blow_wrench, 6 * (size_t)model->def.part_count},
+                  {(void **)&w->quiet, (size_t)model->def.part_count + 3},
                   {(void **)&w->energies, bo_ledger_room(model)},
                   {(void **)&w->rest, n},
                   {(void **)&w->mid_q, n},

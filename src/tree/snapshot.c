@@ -27,11 +27,11 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 21 };
+enum { FIELDS = 22 };
 
 /* A part's place in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    double parent, interface_index, free, locked, absent, joint, led;
+    double parent, interface_index, free, locked, absent, asleep, joint, led;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
@@ -41,6 +41,7 @@ static bo_link link_of(const bough_part_def *part) {
                  .free = part->free,
                  .locked = part->locked,
                  .absent = part->absent,
+                 .asleep = part->asleep,
                  .joint = part->joint ? (double)part->joint->kind : BOUGH_JOINT_WELD,
                  .led = part->track.count > 0};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
@@ -73,6 +74,7 @@ static void list_fields(const bough_tree_model *model, bough_tree_state *s, fiel
                                 {bo_tree_work_of(s)->tie_motion, ties * sizeof *bo_tree_work_of(s)->tie_motion},
                                 {bo_tree_work_of(s)->blow, n},
                                 {bo_tree_work_of(s)->blow_wrench, 6 * parts * sizeof(double)},
+                                {bo_tree_work_of(s)->quiet, (parts + 3) * sizeof(double)},
                                 {bo_tree_work_of(s)->force, n},
                                 {bo_tree_work_of(s)->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);
@@ -241,6 +243,7 @@ static bough_status read_links(bough_context *ctx, const bough_tree_model *base,
         memcpy(&l, at, sizeof l);
         out[i].parent = index_of(l.parent), out[i].interface_index = index_of(l.interface_index);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
+        out[i].asleep = l.asleep != 0;
         const bough_joint_def *joint = base->def.parts[i].joint;
         out[i].joint = joint && l.joint == (double)joint->kind ? joint : NULL;
         out[i].track.count = l.led != 0 ? base->def.parts[i].track.count : 0;

@@ -2,6 +2,7 @@
 #include "tree/groves.h"
 #include "tree/ledger.h"
 #include "tree/log.h"
+#include "tree/rest.h"
 #include "tree/system.h"
 #include "tree/touch.h"
 
@@ -284,6 +285,8 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     bough_tree_state *state = to->state;
     (void)chunk;
     for (int32_t i = begin; i < end; i++) {
+        if (model->grove && model->parts[i].asleep) /* a step: they stay where they are */
+            continue;
         const bo_tree_frames *f = &bo_tree_work_of(state)->frames[model->parts[i].slot / 4];
         const int32_t lane = model->parts[i].slot % 4;
         bough_frame *frame = &state->frames[model->parts[i].user];
@@ -567,9 +570,22 @@ static bough_status try_step(bough_context *ctx, const bough_tree_model *model, 
     return status;
 }
 
+/* A step in which nobody is awake: something that moves may still come and wake one. */
+static bough_status sleep_on(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                             const bo_tree_scheme *h) {
+    bool touched;
+    BO_TRY(bo_tree_come_back(ctx, model, state));
+    if (bo_tree_work_of(state)->touch && h->dt > 0)
+        BO_TRY(bo_tree_touch_step(ctx, model, state, h, false, &touched));
+    state->time += h->dt, bo_tree_work_of(state)->next_time = state->time;
+    return BOUGH_OK;
+}
+
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */
-static bough_status step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
+static bough_status step(bough_context *ctx, const bough_tree_model *all, bough_tree_state *state, double dt,
                          bool gently) {
+    bough_tree_model room;
+    const bough_tree_model *model = bo_tree_awake(all, &room);
     bo_tree_work *w = bo_tree_work_of(state);
     const double alpha = state->alpha;
     const bo_tree_scheme h = {.dt = dt, .alpha = alpha, .beta = 0.25 * (1 - alpha) * (1 - alpha), .gamma = 0.5 - alpha};
@@ -584,6 +600,8 @@ static bough_status step(bough_context *ctx, const bough_tree_model *model, boug
     if (state->coupling != BOUGH_COUPLING_L3 && (model->joint_count > 0 || model->def.tie_count > 0))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "joints and ties need the exact coupling, L3; with another one parts must be welded");
+    if (bo_tree_all_sleep(all))
+        return sleep_on(ctx, all, state, &h);
     BO_TRY(try_step(ctx, model, state, &h, gently));
     bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a, w->mid_v);
     w->frames_stale = false;
@@ -594,6 +612,7 @@ static bough_status step(bough_context *ctx, const bough_tree_model *model, boug
     state->time += dt;
     if (dt > 0)
         state->last_dt = dt;
+    bo_tree_watch_rest(model, state, dt);
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
@@ -607,12 +626,14 @@ static bough_status step_once(bough_context *ctx, const bough_tree_model *model,
 }
 
 bough_status bough_tree_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt) {
+    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_STEP, .dt = dt}));
     return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, false));
 }
 
 bough_status bo_tree_step_gently(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  double dt) {
+    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_GENTLE_STEP, .dt = dt}));
     return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, true));
 }
@@ -651,6 +672,7 @@ static bough_status go_on(bough_context *ctx, const bough_tree_model *model, bou
 
 bough_status bough_tree_advance(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
                                 int32_t *refused) {
+    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_ADVANCE, .dt = dt}));
     return bo_log_end(ctx, model, state, go_on(ctx, bo_tree_now(model, state), state, dt, refused));
 }

@@ -23,6 +23,8 @@ typedef struct bo_tree_touch_def {
     double friction;             /* of all parts; of two that touch the square root of the product counts; 0.5 */
     double slip;                 /* m/s: friction holds by creeping slower than this; 1e-3 */
     int32_t most_contacts;       /* of a step; a step with more of them is refused; 10000 */
+    double rest_speed;           /* m/s: trees that fly and are slower for rest_time fall asleep; 0: none does; 0.02 */
+    double rest_time;            /* s; 0.5 */
 } bo_tree_touch_def;
 bo_tree_touch_def bo_default_tree_touch_def(void);
 
@@ -42,7 +44,7 @@ bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *mod
                                  const bo_tree_touch_def *def);
 void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch);
 
-/* The contacts of the last step. */
+/* The contacts of the last step; of trees that sleep, those of the last step before they fell asleep. */
 const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *count);
 
 /* In a step: looks for contacts where the step without them has led (next_q, next_v, next_roots and the frames there),
@@ -112,6 +114,8 @@ struct bo_tree_touch {
     int32_t *solid_of;       /* parts, outside: their number among def.solids; -1 */
     double mass;             /* kg, of all parts */
     bo_tree_island *islands; /* as many as parts */
+    int32_t *join;           /* parts: trees that touch in the step are joined; each leads to one that stands for all */
+    double *stir;            /* parts: rest.c */
     /* ---- of a step ---- */
     bo_obstacle *now; /* the obstacles at its end */
     bo_se3 *before;   /* and where they were at its start */
@@ -130,18 +134,39 @@ struct bo_tree_touch {
     double *answers; /* coordinates: accelerations by the contacts */
     double *rates;   /* what they have added to velocities, over dt */
     double *next;    /* forces that the accelerations at the end of the step feel: coordinates, then 6 of each part */
-    bool carried, loaded; /* the last step leaves some; there were other loads, too */
-    double *pushed;       /* likewise, of the search for places */
-    double share;         /* s^2: places by answers */
-    bool answered;        /* there are some */
-    int32_t contact_count;
+    bool carried, loaded;  /* the last step leaves some; there were other loads, too */
+    double *pushed;        /* likewise, of the search for places */
+    double share;          /* s^2: places by answers */
+    bool answered;         /* there are some */
+    int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;
     bo_tree_contact *contacts;
+    size_t kept_count, kept_capacity;
+    bo_tree_contact *kept; /* of trees that sleep */
     size_t push_capacity;
     double *push, *clear; /* m, of the points: by which they are pushed out, or may go in */
     bool pushes;          /* some are pushed out */
     int32_t rounds;       /* of the search for forces */
 };
+
+/* A step in progress. */
+typedef struct bo_tree_search {
+    bough_context *ctx;
+    const bough_tree_model *model;
+    bough_tree_state *state;
+    bo_tree_work *work;
+    bo_tree_touch *touch;
+    double dt;
+    const bo_tree_scheme *scheme;
+} bo_tree_search;
+
+/* touch_find.c: the points that touch where the step without contact has led. */
+bough_status bo_tree_touch_find(bo_tree_search *s);
+/* The tree (inside number of its root) that stands for all that touch each other in the step. */
+int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
+/* Trees are about to fall asleep, or to wake up (rest.c): their contacts stay listed, or no longer. */
+bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, int32_t count,
+                                   const bough_change *changes);
 
 /* touch_solve.c */
 

@@ -7,8 +7,12 @@
 
 bough_tree_touch_def bough_default_tree_touch_def(void) {
     const bo_tree_touch_def def = bo_default_tree_touch_def();
-    return (bough_tree_touch_def){
-        .cookie = TOUCH_COOKIE, .friction = def.friction, .slip_speed = def.slip, .most_contacts = def.most_contacts};
+    return (bough_tree_touch_def){.cookie = TOUCH_COOKIE,
+                                  .friction = def.friction,
+                                  .slip_speed = def.slip,
+                                  .most_contacts = def.most_contacts,
+                                  .rest_speed = def.rest_speed,
+                                  .rest_time = def.rest_time};
 }
 
 /* The shape in the frame of what it belongs to, once it was checked. */
@@ -76,7 +80,9 @@ bough_status bough_tree_state_touch(bough_context *ctx, const bough_tree_model *
                                                           .solids = solids,
                                                           .friction = def->friction,
                                                           .slip = def->slip_speed,
-                                                          .most_contacts = def->most_contacts});
+                                                          .most_contacts = def->most_contacts,
+                                                          .rest_speed = def->rest_speed,
+                                                          .rest_time = def->rest_time});
     bo_free(ctx, obstacles);
     bo_free(ctx, solids);
     return status;

@@ -21,7 +21,7 @@ enum { MOST_LAGS = 20, MOST_ROUNDS = 30, MOST_TRIALS = 30 };
 #define LAGGED 1e-2  /* of the largest force: friction is measured by forces that are off by less */
 
 struct bo_tree_node {
-    int32_t part, parent;      /* parent: a node; -1 */
+    int32_t part, parent; /* parent: a node; -1 */
     int32_t island;
     int32_t r;                 /* 0: locked, or it has no coordinates */
     int32_t above;             /* r of the parent */
@@ -159,9 +159,8 @@ static void mark(const bough_tree_model *model, bo_tree_touch *touch) {
     }
 }
 
-/* Solids join trees: then all are one island. */
 static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *touch, int32_t part) {
-    return touch->solid_count > 0 ? 0 : model->parts[part].tree;
+    return bo_tree_island_of(touch, model->parts[part].tree);
 }
 
 static void weigh_islands(const bough_tree_model *model, bo_tree_touch *touch) {

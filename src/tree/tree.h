@@ -62,6 +62,7 @@ typedef struct bo_tree_part {
     bool free;        /* a root that flies */
     bool flies;       /* with its root */
     bool locked;      /* its coordinates stay as they are */
+    bool asleep;      /* its tree is not stepped */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
     int32_t tree;     /* its root's number inside; 0 for all where ties join trees */
     bo_spline *track; /* of a root that is led; NULL: none */
@@ -176,8 +177,9 @@ struct bough_tree_model {
     bo_tree_level *levels;
     bo_tree_chunk chunks[BO_TREE_CHUNKS]; /* of blocks */
     int32_t chunk_count;
-    bo_tree_grove *groves;
+    bo_tree_grove *groves; /* where trees sleep: first those that are awake, then those that sleep */
     int32_t grove_count;
+    bool has_sleepers;
     bo_tree_level *grove_levels; /* of all */
     bo_tree_run *runs;           /* likewise */
     /* The part of the model that steps look at: everything, or in a copy of the model one grove, with levels and
@@ -279,6 +281,8 @@ typedef struct bo_tree_work {
     double *sway;                     /* 3: settle.c */
     double *blow, *blow_wrench;       /* forces of contact that the accelerations of the last step felt: touch.h; the
                                        * wrenches by outside numbers */
+    double *quiet;                    /* s, by outside numbers of roots: for which a tree has hardly moved; -1: it is to
+                                       * wake up. Then the wind when the first trees fell asleep: rest.c */
     double *energies;                 /* ledger.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *rest;                     /* r: zeros */

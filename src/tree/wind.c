@@ -383,9 +383,10 @@ static void blow_parts(void *data, int32_t begin, int32_t end, int32_t chunk) {
     (void)chunk;
     for (int32_t first = begin, count; first < end; first += count) {
         for (count = 1; count < LANES && first + count < end; count++)
-            if (parts[first + count].component != parts[first].component)
+            if (parts[first + count].component != parts[first].component ||
+                parts[first + count].asleep != parts[first].asleep)
                 break;
-        if (a->model->wind->tables[parts[first].component].count > 0)
+        if (a->model->wind->tables[parts[first].component].count > 0 && !parts[first].asleep)
             blow_batch(a, first, count);
     }
 }

@@ -16,7 +16,7 @@ static void touch(bars *b, const bo_touch_obstacle *obstacle, int32_t solid_coun
     bo_tree_touch_def def = bo_default_tree_touch_def();
     def.obstacle_count = obstacle ? 1 : 0, def.obstacles = obstacle;
     def.solid_count = solid_count, def.solids = solids;
-    def.friction = friction;
+    def.friction = friction, def.rest_speed = 0;
     check_ok(b->ctx, bo_tree_state_touch(b->ctx, b->model, b->state, &def));
 }
 

@@ -1,0 +1,173 @@
+/* Contact of trees: what is made once, and what programs ask for. docs/theory/tree.md, "Contact". */
+#include "tree/touch.h"
+
+#include <math.h>
+
+bo_tree_touch_def bo_default_tree_touch_def(void) {
+    return (bo_tree_touch_def){
+        .friction = 0.5, .slip = 1e-3, .most_contacts = 10000, .rest_speed = 0.02, .rest_time = 0.5};
+}
+
+/* ---- making ---- */
+
+static bough_status check_solid(bough_context *ctx, const bough_tree_model *model, const bo_tree_solid *solid) {
+    const bough_tree_model_def *def = &model->def;
+    if (solid->part < 0 || solid->part >= def->part_count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d that others could touch", solid->part);
+    const bough_part_def *part = &def->parts[solid->part];
+    const char *name = part->name ? part->name : "";
+    const bough_component *c = def->components[part->component];
+    if (c->r > 0 || part->parent >= 0 || !(part->free || c->support == BOUGH_SUPPORT_FREE))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "the part \"%s\" has a shape that others touch; for that it must be rigid and fly", name);
+    for (int32_t i = 0; i < def->part_count; i++)
+        if (def->parts[i].parent == solid->part)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "the part \"%s\" has a shape that others touch; for that nothing may hang on it", name);
+    if (solid->shape.kind != BO_OBSTACLE_SPHERE && solid->shape.kind != BO_OBSTACLE_CAPSULE &&
+        solid->shape.kind != BO_OBSTACLE_BOX)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "the part \"%s\" has a shape that others touch; it must be a sphere, a capsule or a box", name);
+    return BOUGH_OK;
+}
+
+static bough_status check(bough_context *ctx, const bough_tree_model *model, const bo_tree_touch_def *def) {
+    if (!(def->friction >= 0 && isfinite(def->friction)) || !(def->slip > 0 && isfinite(def->slip)) ||
+        def->most_contacts < 1)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "friction must not be negative, and the slip speed and the number of contacts must be positive");
+    if (!(def->rest_speed >= 0 && isfinite(def->rest_speed)) || !(def->rest_time > 0 && isfinite(def->rest_time)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the rest speed must not be negative, and the rest time positive");
+    for (int32_t k = 0; k < def->solid_count; k++)
+        BO_TRY(check_solid(ctx, model, &def->solids[k]));
+    return BOUGH_OK;
+}
+
+/* The sphere about the mean of the samples. */
+static void enclose(const bough_component *c, bo_tree_cloud *cloud) {
+    const bough_sample_points *s = &c->contact;
+    cloud->centre = bo_v3(0, 0, 0);
+    for (int32_t i = 0; i < s->count; i++)
+        cloud->centre = bo_mul_add(cloud->centre, 1.0 / s->count, bo_load3(s->position + 3 * (size_t)i));
+    for (int32_t i = 0; i < s->count; i++) {
+        const double d = bo_norm(bo_sub(bo_load3(s->position + 3 * (size_t)i), cloud->centre));
+        cloud->radius = fmax(cloud->radius, d);
+        for (int32_t l = 0; l < c->r; l++) {
+            double square = 0;
+            for (size_t d3 = 0; d3 < 3; d3++) {
+                const double u = s->U[(3 * (size_t)i + d3) * (size_t)c->r + (size_t)l];
+                square += u * u;
+            }
+            cloud->reach[l] = fmax(cloud->reach[l], sqrt(square));
+        }
+    }
+}
+
+static bough_status make_clouds(bough_context *ctx, const bough_tree_model *model, bo_tree_touch *touch) {
+    const bough_tree_model_def *def = &model->def;
+    size_t total = 0;
+    for (int32_t c = 0; c < def->component_count; c++)
+        total += (size_t)def->components[c]->r;
+    touch->clouds = BO_NEW_ZEROS(ctx, bo_tree_cloud, def->component_count);
+    touch->reaches = BO_NEW_ZEROS(ctx, double, total);
+    if (!touch->clouds || !touch->reaches)
+        return BOUGH_ERROR_MEMORY;
+    double *next = touch->reaches;
+    for (int32_t c = 0; c < def->component_count; c++) {
+        touch->clouds[c].reach = next;
+        next += def->components[c]->r;
+        enclose(def->components[c], &touch->clouds[c]);
+    }
+    return BOUGH_OK;
+}
+
+static bough_status make(bough_context *ctx, const bough_tree_model *model, const bo_tree_touch_def *def,
+                         bo_tree_touch *touch) {
+    const size_t parts = (size_t)model->def.part_count, n = (size_t)model->size;
+    bo_touch_obstacle *obstacles = BO_NEW_ARRAY(ctx, bo_touch_obstacle, def->obstacle_count);
+    bo_tree_solid *solids = BO_NEW_ARRAY(ctx, bo_tree_solid, def->solid_count);
+    touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids;
+    touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
+    touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
+    touch->solid_of = BO_NEW_ARRAY(ctx, int32_t, parts);
+    touch->node_of = BO_NEW_ARRAY(ctx, int32_t, parts);
+    touch->solids = BO_NEW_ARRAY(ctx, int32_t, def->solid_count);
+    touch->place = BO_NEW_ARRAY(ctx, int32_t, def->solid_count);
+    touch->islands = BO_NEW_ZEROS(ctx, bo_tree_island, parts);
+    touch->join = BO_NEW_ARRAY(ctx, int32_t, parts);
+    touch->stir = BO_NEW_ARRAY(ctx, double, parts);
+    touch->p = BO_NEW_ZEROS(ctx, double, 12 * parts + 5 * n);
+    if (!obstacles || !solids || !touch->now || !touch->before || !touch->solid_of || !touch->node_of ||
+        !touch->solids || !touch->place || !touch->islands || !touch->join || !touch->stir || !touch->p)
+        return BOUGH_ERROR_MEMORY;
+    touch->p_q = touch->p + 6 * parts, touch->answers = touch->p_q + n, touch->pushed = touch->answers + n;
+    touch->rates = touch->pushed + n, touch->next = touch->rates + n;
+    for (int32_t k = 0; k < def->obstacle_count; k++)
+        obstacles[k] = def->obstacles[k];
+    for (size_t i = 0; i < parts; i++)
+        touch->solid_of[i] = -1;
+    for (int32_t k = 0; k < def->solid_count; k++)
+        solids[k] = def->solids[k], touch->solid_of[solids[k].part] = k;
+    for (size_t i = 0; i < parts; i++) {
+        const bough_part_def *part = &model->def.parts[i];
+        touch->mass += part->scale * part->scale * part->scale * model->def.components[part->component]->mass;
+    }
+    return make_clouds(ctx, model, touch);
+}
+
+void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
+    if (!touch)
+        return;
+    void *const blocks[] = {(void *)(uintptr_t)touch->def.obstacles,
+                            (void *)(uintptr_t)touch->def.solids,
+                            touch->clouds,
+                            touch->reaches,
+                            touch->solid_of,
+                            touch->now,
+                            touch->before,
+                            touch->points,
+                            touch->rows,
+                            touch->node_of,
+                            touch->nodes,
+                            touch->numbers,
+                            touch->solids,
+                            touch->place,
+                            touch->islands,
+                            touch->join,
+                            touch->stir,
+                            touch->kept,
+                            touch->p,
+                            touch->contacts,
+                            touch->push,
+                            touch};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        bo_free(ctx, blocks[i]);
+}
+
+bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_touch_def *def) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    bo_tree_touch *touch = NULL;
+    if (def) {
+        BO_TRY(check(ctx, model, def));
+        touch = BO_NEW(ctx, bo_tree_touch);
+        const bough_status status = touch ? make(ctx, model, def, touch) : BOUGH_ERROR_MEMORY;
+        if (status != BOUGH_OK) {
+            bo_tree_touch_free(ctx, touch);
+            return status;
+        }
+    }
+    bo_tree_touch_free(ctx, w->touch);
+    w->touch = touch;
+    return BOUGH_OK;
+}
+
+const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *count) {
+    const bo_tree_touch *touch = bo_tree_work_of(state)->touch;
+    *count = touch ? touch->contact_count : 0;
+    return touch ? touch->contacts : NULL;
+}
+
+const double *bo_tree_touch_answers(const bo_tree_work *work) {
+    return work->touch && work->touch->answered ? work->touch->rates : NULL;
+}
