@@ -406,7 +406,7 @@ typedef struct bough_tree_touch_def {
     double rest_time;      /* s */
     uint64_t reserved[2];  /* zeros: room for fields of later versions */
 } bough_tree_touch_def;
-/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts, rest below 0.02 m/s for 0.5 s. */
+/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts, rest below 0.05 m/s for 0.5 s. */
 BOUGH_API bough_tree_touch_def bough_default_tree_touch_def(void);
 
 /* Lets the parts of a state touch obstacles and solids, with the contact samples of their components, in steps from now

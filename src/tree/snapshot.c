@@ -6,6 +6,7 @@
 #include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/system.h"
+#include "tree/touch.h"
 
 #include "component/image.h"
 
@@ -31,7 +32,7 @@ enum { FIELDS = 22 };
 
 /* A part's place in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    double parent, interface_index, free, locked, absent, asleep, joint, led;
+    double parent, interface_index, free, locked, absent, joint, led, asleep;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
@@ -127,15 +128,20 @@ static size_t size_of(const bough_tree_model *model) {
     return size;
 }
 
+/* Forces of contacts stand behind all else, where the state touches something: as many as there is room for. */
+static size_t memory_size(const bough_tree_state *state) {
+    return bo_tree_work_of(state)->touch ? BO_TREE_MEMORY * sizeof(bo_tree_memory) : 0;
+}
+
 size_t bough_tree_state_snapshot_size(const bough_tree_model *model, const bough_tree_state *state) {
-    return size_of(bo_tree_now(model, state));
+    return size_of(bo_tree_now(model, state)) + memory_size(state);
 }
 
 void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *state, void *bytes) {
     bo_tree_state view = *bo_tree_inside(state);
     field fields[FIELDS];
     model = bo_tree_now(model, state);
-    header h = {.size = size_of(model), .shape = model->shape};
+    header h = {.size = size_of(model) + memory_size(state), .shape = model->shape};
     unsigned char *at = (unsigned char *)bytes + sizeof h;
     for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
         const bo_link l = link_of(&model->def.parts[i]);
@@ -153,6 +159,12 @@ void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *s
         memcpy(at, here ? bo_tree_work_of(state)->starts + 9 * f : bo_tree_work_of(state)->faces[f].polar,
                9 * sizeof(bo_v4));
     bo_tree_history(model, bo_tree_work_of(state), at);
+    at += bo_tree_history_size(model);
+    for (size_t i = 0; i < memory_size(state) / sizeof(bo_tree_memory); i++, at += sizeof(bo_tree_memory)) {
+        static const bo_tree_memory none = {.part = -1};
+        const bo_tree_touch *touch = bo_tree_work_of(state)->touch;
+        memcpy(at, i < touch->memory_count ? &touch->memory[i] : &none, sizeof none);
+    }
     memcpy(h.mark, plain_mark, sizeof plain_mark);
     memcpy(bytes, &h, sizeof h);
 }
@@ -255,6 +267,20 @@ static bough_status read_links(bough_context *ctx, const bough_tree_model *base,
     return BOUGH_OK;
 }
 
+/* A state that touches nothing has no use for it. */
+static void read_memory(bo_tree_touch *touch, const unsigned char *bytes, size_t size) {
+    if (!touch)
+        return;
+    touch->memory_count = 0;
+    for (size_t i = 0; i < size / sizeof(bo_tree_memory); i++) {
+        bo_tree_memory m;
+        memcpy(&m, bytes + i * sizeof m, sizeof m);
+        if (m.part >= 0)
+            touch->memory[touch->memory_count++] = m;
+    }
+    bo_tree_touch_index(touch);
+}
+
 static bough_status go_back(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                             const void *bytes, size_t size, bool plain) {
     bough_part_def *parts;
@@ -265,13 +291,14 @@ static bough_status go_back(bough_context *ctx, const bough_tree_model *model, b
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
     const bough_tree_model *next = parts ? shift.own : bo_tree_now(model, state);
     const size_t expected = size_of(next);
-    if (size != expected) {
+    if (size != expected && size != expected + BO_TREE_MEMORY * sizeof(bo_tree_memory)) {
         bo_tree_drop_shift(ctx, &shift);
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, expected);
     }
     if (parts)
         bo_tree_make_shift(ctx, model, state, &shift);
     read_fields(next, state, bytes);
+    read_memory(bo_tree_work_of(state)->touch, (const unsigned char *)bytes + expected, size - expected);
     return BOUGH_OK;
 }
 

@@ -29,6 +29,7 @@ static void load_points(bo_tree_search *s) {
         const bo_tree_point *point = &touch->points[i];
         for (int k = 0; k < 3; k++) {
             const double *row = touch->rows + point->rows + (size_t)k * (size_t)point->r, f = point->force[k];
+            const double *other = touch->rows + point->other_rows + (size_t)k * (size_t)point->other_r;
             for (int d = 0; d < 6; d++) {
                 touch->p[6 * point->part + d] -= f * point->frame[k][d];
                 if (point->other >= 0)
@@ -36,19 +37,22 @@ static void load_points(bo_tree_search *s) {
             }
             for (int32_t l = 0; l < point->r; l++)
                 touch->p_q[s->model->parts[point->part].offset + l] -= f * row[l];
+            for (int32_t l = 0; l < point->other_r; l++)
+                touch->p_q[s->model->parts[point->other].offset + l] -= f * other[l];
         }
     }
 }
 
 /* All right-hand sides of the step become zero. */
 static void forget_loads(const bough_tree_model *model, bo_tree_work *w) {
-    for (int32_t b = 0; b < model->block_count; b++) {
-        const bo_tree_block *block = &model->blocks[b];
-        double *Z = w->Z + 8 * block->vectors;
-        const size_t lanes = (size_t)block->lanes;
-        for (int32_t l = 0; l < block->r; l++)
-            memset(Z + (8 * (size_t)l + 6) * lanes, 0, lanes * sizeof *Z);
-    }
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t b = model->levels[d].first_block; b < model->levels[d].end_block; b++) {
+            const bo_tree_block *block = &model->blocks[b];
+            double *Z = w->Z + 8 * block->vectors;
+            const size_t lanes = (size_t)block->lanes;
+            for (int32_t l = 0; l < block->r; l++)
+                memset(Z + (8 * (size_t)l + 6) * lanes, 0, lanes * sizeof *Z);
+        }
     for (int32_t k = 0; k < model->slots_count; k++)
         memset(w->frames[k].b, 0, sizeof w->frames[k].b);
     for (int32_t i = 0; i < model->levels[0].end_part; i++)
@@ -134,11 +138,11 @@ static void give_momenta(bo_tree_search *s) {
 
 /* Acceleration of the point of one side by the answers of all, against the direction of the other side's rows. */
 static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, int32_t part, const double frame[3][6],
-                         int32_t r, const double *answers) {
+                         size_t rows, int32_t r, const double *answers) {
     const int32_t slot = s->model->parts[part].slot;
     bo_vec3 sum = bo_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
-        const double *row = s->touch->rows + point->rows + (size_t)k * (size_t)r;
+        const double *row = s->touch->rows + rows + (size_t)k * (size_t)r;
         double along = 0;
         for (int d = 0; d < 6; d++)
             along += frame[k][d] * BO_LANE_CONST(s->work->inertias[slot / 4].A[d], slot % 4);
@@ -152,9 +156,10 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
 static void measure_answers(bo_tree_search *s, const double *answers) {
     for (size_t i = 0; i < s->touch->point_count; i++) {
         bo_tree_point *point = &s->touch->points[i];
-        point->moves = answer_of(s, point, point->part, point->frame, point->r, answers);
+        point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
         if (point->other >= 0)
-            point->other_moves = bo_scale(-1, answer_of(s, point, point->other, point->other_frame, 0, answers));
+            point->other_moves = bo_scale(
+                -1, answer_of(s, point, point->other, point->other_frame, point->other_rows, point->other_r, answers));
     }
 }
 
@@ -333,6 +338,7 @@ void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *w, double
     const size_t n = (size_t)model->size, all = (size_t)model->def.part_count;
     if (!w->touch || dt == 0)
         return;
+    bo_tree_touch_remember(w->touch);
     memcpy(w->blow, w->touch->next, n * sizeof *w->blow);
     memcpy(w->blow_wrench, w->touch->next + n, 6 * all * sizeof *w->blow_wrench);
 }
@@ -367,6 +373,7 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
     if (!bo_tree_touch_solve(model, w, scheme->gamma * scheme->dt))
         return unsolved(ctx);
     BO_TRY(list_contacts(&s, true));
+    bo_tree_touch_note(model, touch);
     load_points(&s);
     add_up_forces(model, w, scheme, true);
     if (!respond(&s, touch->answers))

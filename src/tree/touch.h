@@ -6,7 +6,9 @@
 #ifndef BO_TREE_TOUCH_H
 #define BO_TREE_TOUCH_H
 
+#include "contact/field.h"
 #include "contact/gap.h"
+#include "contact/sweep.h"
 #include "tree/tree.h"
 
 /* A rigid part that flies by itself and that others touch by a shape. */
@@ -20,10 +22,11 @@ typedef struct bo_tree_touch_def {
     const bo_touch_obstacle *obstacles; /* copied; what they point to is not */
     int32_t solid_count;
     const bo_tree_solid *solids; /* copied */
+    const bool *between;         /* components, copied: whose parts touch each other; NULL: none do */
     double friction;             /* of all parts; of two that touch the square root of the product counts; 0.5 */
     double slip;                 /* m/s: friction holds by creeping slower than this; 1e-3 */
     int32_t most_contacts;       /* of a step; a step with more of them is refused; 10000 */
-    double rest_speed;           /* m/s: trees that fly and are slower for rest_time fall asleep; 0: none does; 0.02 */
+    double rest_speed;           /* m/s: trees that fly and are slower for rest_time fall asleep; 0: none does; 0.05 */
     double rest_time;            /* s; 0.5 */
 } bo_tree_touch_def;
 bo_tree_touch_def bo_default_tree_touch_def(void);
@@ -71,24 +74,41 @@ void bo_tree_touch_work(const bough_tree_model *model, const bo_tree_work *work,
 typedef struct bo_tree_point {
     int32_t part, other;        /* inside; other -1: an obstacle */
     int32_t obstacle;           /* -1: the other part */
+    int32_t feature;            /* which sample of its part, or which point of a solid */
     int32_t node, own, solid;   /* of the part: node, or its number among the solids of the step; of the other; -1 */
     int32_t r;                  /* of the part; 0 where it is locked */
     size_t rows;                /* where its 3 x r numbers begin in touch->rows */
+    int32_t other_node;         /* of the other: where it is neither an obstacle nor a solid; -1 */
+    int32_t other_r;            /* likewise */
+    size_t other_rows;          /* likewise; with the sign of the other side */
     bo_vec3 x, start;           /* in the world, without contact; at the start of the step */
     bo_vec3 other_start;        /* where that point of the other was at the start of the step */
     bo_vec3 axes[3];            /* normal, tangents */
     int32_t island;             /* whose points are solved for together */
     double hardness;            /* kg: of its force along the normal */
     double gap, friction;       /* friction: coefficient */
+    double slack;               /* m/s: by which it may still come nearer */
     double velocity[3];         /* without contact, against the other */
     double frame[3][6];         /* derivative of these by the velocity of the part's frame, in its axes */
     double other_frame[3][6];   /* less that by the other's */
     double pressed, multiplier; /* N: the normal forces that friction, and the normal force, are measured by */
     double force[3];            /* N, found so far */
     double answer[3];           /* m/s^2: acceleration against the other by these forces */
+    double sides[2][3];         /* the same of both sides, where both are nodes; else all of it is in the first */
     double last_force[3], last_answer[3], law_force[3], law_slide[2], law_stiff[3]; /* of a round of the search */
     bo_vec3 moves, other_moves; /* m/s^2: of both sides, when all answers are known */
 } bo_tree_point;
+
+enum { BO_TREE_MEMORY = 4096 }; /* contacts that are remembered */
+
+/* The force of a contact of the last step, from which the search of the next one starts. Plain numbers: part of
+ * snapshots. */
+typedef struct bo_tree_memory {
+    int32_t part, feature; /* outside; which sample, or which point of a solid */
+    int32_t other;         /* outside; of obstacle i: -2 - i */
+    int32_t zero;
+    double force[3]; /* N, in the world */
+} bo_tree_memory;
 
 /* Trees that touch each other, or one that touches obstacles only. Its number is that of a root, inside. */
 typedef struct bo_tree_island {
@@ -99,6 +119,9 @@ typedef struct bo_tree_island {
 
 /* A part that touches, or on which one hangs that does: touch_solve.c. */
 typedef struct bo_tree_node bo_tree_node;
+
+/* A part as it is in a step: touch_find.c. */
+typedef struct bo_tree_figure bo_tree_figure;
 
 /* The sphere around the contact samples of a component; it grows with the coordinates. */
 typedef struct bo_tree_cloud {
@@ -111,14 +134,23 @@ struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
     bo_tree_cloud *clouds; /* of the components */
     double *reaches;
+    bo_field **fields; /* components; NULL: their parts touch no others */
+    int32_t field_count, mixing_count;
+    int32_t *mixing; /* parts, outside, that touch each other */
+    bo_sweep sweep;  /* of these */
+    bo_box *boxes;
     int32_t *solid_of;       /* parts, outside: their number among def.solids; -1 */
     double mass;             /* kg, of all parts */
     bo_tree_island *islands; /* as many as parts */
     int32_t *join;           /* parts: trees that touch in the step are joined; each leads to one that stands for all */
     double *stir;            /* parts: rest.c */
     /* ---- of a step ---- */
-    bo_obstacle *now; /* the obstacles at its end */
-    bo_se3 *before;   /* and where they were at its start */
+    bo_obstacle *now;       /* the obstacles at its end */
+    bo_se3 *before;         /* and where they were at its start */
+    bo_obstacle *placed;    /* the solids */
+    bo_tree_figure *shapes; /* parts, inside */
+    size_t bent_count, bent_capacity;
+    double *bent; /* samples: touch_find.c */
     size_t point_count, point_capacity, row_count, row_capacity;
     bo_tree_point *points;
     double *rows;
@@ -127,6 +159,8 @@ struct bo_tree_touch {
     bo_tree_node *nodes;
     size_t number_capacity;
     double *numbers; /* of the nodes */
+    size_t vector_capacity;
+    void *vectors;   /* of the points: touch_solve.c */
     int32_t *solids; /* def.solid_count: parts, inside, of those that touch */
     int32_t *place;  /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
@@ -143,6 +177,9 @@ struct bo_tree_touch {
     bo_tree_contact *contacts;
     size_t kept_count, kept_capacity;
     bo_tree_contact *kept; /* of trees that sleep */
+    size_t memory_count, fresh_count;
+    bo_tree_memory *memory, *fresh; /* BO_TREE_MEMORY: of the last step; of the one in progress */
+    int32_t *places;                /* in memory, by hash */
     size_t push_capacity;
     double *push, *clear; /* m, of the points: by which they are pushed out, or may go in */
     bool pushes;          /* some are pushed out */
@@ -160,7 +197,8 @@ typedef struct bo_tree_search {
     const bo_tree_scheme *scheme;
 } bo_tree_search;
 
-/* touch_find.c: the points that touch where the step without contact has led. */
+/* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
+size_t bo_tree_figure_size(void);
 bough_status bo_tree_touch_find(bo_tree_search *s);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
@@ -168,10 +206,23 @@ int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
 bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, int32_t count,
                                    const bough_change *changes);
 
+/* touch_recall.c: forces of the last step. */
+
+bough_status bo_tree_touch_make_memory(bough_context *ctx, bo_tree_touch *touch);
+/* Gives the points of the step the forces that they had in the last one; false: none had. */
+bool bo_tree_touch_recall(const bough_tree_model *model, bo_tree_touch *touch);
+/* Notes the forces of the points; they become memory when the step is accepted. */
+void bo_tree_touch_note(const bough_tree_model *model, bo_tree_touch *touch);
+void bo_tree_touch_remember(bo_tree_touch *touch);
+/* Makes what is in memory findable. */
+void bo_tree_touch_index(bo_tree_touch *touch);
+
 /* touch_solve.c */
 
 /* The closure of the points of a step: their parts with all between them and the roots. */
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
+/* Finds the answers of the points to their forces, by the closure alone. False: a matrix is singular. */
+bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *work);
 /* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular. */
 bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:

@@ -5,7 +5,7 @@
 
 bo_tree_touch_def bo_default_tree_touch_def(void) {
     return (bo_tree_touch_def){
-        .friction = 0.5, .slip = 1e-3, .most_contacts = 10000, .rest_speed = 0.02, .rest_time = 0.5};
+        .friction = 0.5, .slip = 1e-3, .most_contacts = 10000, .rest_speed = 0.05, .rest_time = 0.5};
 }
 
 /* ---- making ---- */
@@ -81,12 +81,62 @@ static bough_status make_clouds(bough_context *ctx, const bough_tree_model *mode
     return BOUGH_OK;
 }
 
+/* The field of a component, from its surface. */
+static bough_status make_field(bough_context *ctx, const bough_component *c, bo_field **field) {
+    const bough_surface *surface = &c->surface;
+    double *vertices = BO_NEW_ARRAY(ctx, double, 3 * (size_t)surface->vertex_count);
+    if (!vertices)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
+        vertices[k] = (double)surface->position[k];
+    const bough_status status = bo_field_create(ctx, surface->vertex_count, vertices, surface->triangle_count,
+                                                surface->triangles, c->contact.count, c->contact.position, 0, field);
+    bo_free(ctx, vertices);
+    return status;
+}
+
+/* Parts that touch each other: of components that were named, with samples and a surface, and no solids. */
+static bough_status make_between(bough_context *ctx, const bough_tree_model *model, const bool *wanted,
+                                 bo_tree_touch *touch) {
+    const bough_tree_model_def *def = &model->def;
+    bool *between = BO_NEW_ZEROS(ctx, bool, def->component_count);
+    touch->def.between = between;
+    touch->fields = BO_NEW_ZEROS(ctx, bo_field *, def->component_count);
+    touch->mixing = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
+    touch->boxes = BO_NEW_ARRAY(ctx, bo_box, def->part_count);
+    if (!between || !touch->fields || !touch->mixing || !touch->boxes)
+        return BOUGH_ERROR_MEMORY;
+    touch->field_count = def->component_count;
+    for (int32_t c = 0; c < def->component_count && wanted; c++) {
+        const bough_component *component = def->components[c];
+        between[c] = wanted[c];
+        if (!wanted[c])
+            continue;
+        if (component->contact.count == 0 || component->surface.triangle_count == 0)
+            return bo_fail(
+                ctx, BOUGH_ERROR_ARGUMENT,
+                "component %d has no contact samples, so that its parts cannot touch each other; cook it with "
+                "\"samples\": {\"contact\": 100}",
+                c);
+        BO_TRY(make_field(ctx, component, &touch->fields[c]));
+    }
+    for (int32_t i = 0; i < def->part_count; i++)
+        if (between[def->parts[i].component] && touch->solid_of[i] < 0)
+            touch->mixing[touch->mixing_count++] = i;
+    return bo_sweep_create(ctx, touch->mixing_count, &touch->sweep);
+}
+
 static bough_status make(bough_context *ctx, const bough_tree_model *model, const bo_tree_touch_def *def,
                          bo_tree_touch *touch) {
     const size_t parts = (size_t)model->def.part_count, n = (size_t)model->size;
     bo_touch_obstacle *obstacles = BO_NEW_ARRAY(ctx, bo_touch_obstacle, def->obstacle_count);
     bo_tree_solid *solids = BO_NEW_ARRAY(ctx, bo_tree_solid, def->solid_count);
-    touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids;
+    const bool *between = def->between;
+    touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids, touch->def.between = NULL;
+    touch->placed = BO_NEW_ARRAY(ctx, bo_obstacle, def->solid_count);
+    touch->shapes = bo_calloc(ctx, parts + 1, bo_tree_figure_size());
+    if (!touch->placed || !touch->shapes)
+        return BOUGH_ERROR_MEMORY;
     touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
     touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
     touch->solid_of = BO_NEW_ARRAY(ctx, int32_t, parts);
@@ -112,7 +162,9 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
         const bough_part_def *part = &model->def.parts[i];
         touch->mass += part->scale * part->scale * part->scale * model->def.components[part->component]->mass;
     }
-    return make_clouds(ctx, model, touch);
+    BO_TRY(bo_tree_touch_make_memory(ctx, touch));
+    BO_TRY(make_clouds(ctx, model, touch));
+    return make_between(ctx, model, between, touch);
 }
 
 void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
@@ -133,6 +185,17 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->solids,
                             touch->place,
                             touch->islands,
+                            (void *)(uintptr_t)touch->def.between,
+                            touch->fields,
+                            touch->mixing,
+                            touch->boxes,
+                            touch->placed,
+                            touch->shapes,
+                            touch->bent,
+                            touch->vectors,
+                            touch->memory,
+                            touch->fresh,
+                            touch->places,
                             touch->join,
                             touch->stir,
                             touch->kept,
@@ -140,6 +203,9 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->contacts,
                             touch->push,
                             touch};
+    for (int32_t c = 0; c < touch->field_count; c++)
+        bo_field_destroy(ctx, touch->fields[c]);
+    bo_sweep_destroy(ctx, &touch->sweep);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

@@ -15,9 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LAGS = 20, MOST_ROUNDS = 30, MOST_TRIALS = 30 };
+enum { MOST_LAGS = 6, MOST_ROUNDS = 30, MOST_TRIALS = 30, MOST_CG = 100 };
 #define HARDNESS 10  /* of a contact, times the mass of its island */
 #define SETTLED 1e-3 /* of the largest force: what is missing in balance is less */
+#define CG_LEFT 1e-8 /* of the square of the error: where conjugate gradients end */
 #define LAGGED 1e-2  /* of the largest force: friction is measured by forces that are off by less */
 
 struct bo_tree_node {
@@ -41,6 +42,13 @@ struct bo_tree_node {
     double root[36];           /* Cholesky factor, of a free root */
     double A[6], swing[3], *a; /* answers */
 };
+
+/* Vectors of conjugate gradients, at one point: below. */
+typedef struct {
+    double D[2][3];           /* the solution so far: both sides along the axes of the point */
+    double r[2][3];           /* b - (M + C) D */
+    double p[2][3], Mp[2][3]; /* direction: as seen by the rows; M times it */
+} pair_vectors;
 
 /* ---- the closure ---- */
 
@@ -112,7 +120,8 @@ static int32_t coordinates_of(const bo_tree_part *part) {
     return part->locked ? 0 : part->r;
 }
 
-/* Columns of right-hand sides: one, and six of each solid. */
+/* Columns of right-hand sides: one, and six of each solid. The columns of solids are those of the matrix: they are
+ * eliminated with it, and a further right-hand side goes through the first column alone. */
 static int32_t columns_of(const bo_tree_touch *touch) {
     return 1 + 6 * touch->solid_count;
 }
@@ -171,6 +180,10 @@ static void weigh_islands(const bough_tree_model *model, bo_tree_touch *touch) {
             model->parts[i].scale3 * model->components[model->parts[i].component].c->mass;
 }
 
+static double mass_of(const bough_tree_model *model, int32_t part) {
+    return model->parts[part].scale3 * model->components[model->parts[part].component].c->mass;
+}
+
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
     mark(model, touch);
@@ -181,6 +194,13 @@ bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *mo
         touch->nodes = BO_NEW_ARRAY(ctx, bo_tree_node, touch->node_count);
         touch->node_capacity = touch->nodes ? touch->node_count : 0;
         if (!touch->nodes)
+            return BOUGH_ERROR_MEMORY;
+    }
+    if (touch->point_count > touch->vector_capacity) {
+        bo_free(ctx, touch->vectors);
+        touch->vectors = bo_calloc(ctx, touch->point_count + touch->point_count / 4, sizeof(pair_vectors));
+        touch->vector_capacity = touch->vectors ? touch->point_count + touch->point_count / 4 : 0;
+        if (!touch->vectors)
             return BOUGH_ERROR_MEMORY;
     }
     size_t numbers = 0;
@@ -226,7 +246,11 @@ bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *mo
         point->hardness = HARDNESS * touch->islands[point->island].mass;
         point->own = own >= 0 ? touch->place[own] : -1;
         point->node = own >= 0 ? -1 : touch->node_of[point->part];
-        point->solid = point->other >= 0 ? touch->place[touch->solid_of[model->parts[point->other].user]] : -1;
+        const int32_t solid = point->other >= 0 ? touch->solid_of[model->parts[point->other].user] : -1;
+        point->solid = solid >= 0 ? touch->place[solid] : -1;
+        point->other_node = point->other >= 0 && solid < 0 ? touch->node_of[point->other] : -1;
+        if (point->other_node >= 0)
+            point->hardness = HARDNESS * fmin(mass_of(model, point->part), mass_of(model, point->other));
     }
     return BOUGH_OK;
 }
@@ -239,51 +263,93 @@ static double *scratch_of(const bo_tree_touch *touch) {
 
 /* ---- rows ---- */
 
-/* Adds h (row^T D - g) of one row to the matrix and the biases: the row of the point along its normal (turn NULL), or
- * along turn[0] times its first tangent and turn[1] times its second. */
-static void add_row(bo_tree_touch *touch, const bo_tree_point *point, const double turn[2], double h, double g,
-                    double *S, double *scratch) {
-    const int32_t columns = columns_of(touch), r = point->r;
-    double frame[6], other[6], *row = scratch;
-    const double *first = touch->rows + point->rows + (turn ? (size_t)r : 0), *second = first + r;
+/* A row along the normal of a point (turn NULL), or along turn[0] times its first tangent and turn[1] times its second:
+ * of its part, in `row` and `frame`, and of the other in `other_row` and `other`. Scratch has room for both rows. */
+typedef struct {
+    double frame[6], other[6];
+    double *row, *other_row;
+} row_of_point;
+
+static row_of_point row_of(const bo_tree_touch *touch, const bo_tree_point *point, const double turn[2],
+                           double *scratch) {
+    row_of_point row = {.row = scratch, .other_row = scratch + point->r};
+    const int32_t r[2] = {point->r, point->other_r};
     for (int d = 0; d < 6; d++) {
-        frame[d] = turn ? turn[0] * point->frame[1][d] + turn[1] * point->frame[2][d] : point->frame[0][d];
-        other[d] =
+        row.frame[d] = turn ? turn[0] * point->frame[1][d] + turn[1] * point->frame[2][d] : point->frame[0][d];
+        row.other[d] =
             turn ? turn[0] * point->other_frame[1][d] + turn[1] * point->other_frame[2][d] : point->other_frame[0][d];
     }
-    for (int32_t l = 0; l < r; l++)
-        row[l] = turn ? turn[0] * first[l] + turn[1] * second[l] : first[l];
-    if (point->node >= 0) {
-        bo_tree_node *node = &touch->nodes[point->node];
-        for (int d = 0; d < 6; d++) {
-            const double f = h * frame[d];
-            for (int e = 0; e < 6; e++)
-                node->more_rr[6 * d + e] += f * frame[e];
-            for (int32_t l = 0; l < r; l++)
-                node->more_rq[d * r + l] += f * row[l];
-            node->force[d * columns] -= f * g;
-            for (int e = 0; e < 6 && point->solid >= 0; e++)
-                node->force[d * columns + 1 + 6 * point->solid + e] += f * other[e];
-        }
-        for (int32_t l = 0; l < r; l++) {
-            const double f = h * row[l];
-            for (int32_t m = 0; m <= l; m++)
-                node->more_qq[l * r + m] += f * row[m];
-            node->force_q[l * columns] -= f * g;
-            for (int e = 0; e < 6 && point->solid >= 0; e++)
-                node->force_q[l * columns + 1 + 6 * point->solid + e] += f * other[e];
-        }
+    for (int side = 0; side < 2; side++) {
+        const double *first = touch->rows + (side ? point->other_rows : point->rows) + (turn ? r[side] : 0);
+        double *to = side ? row.other_row : row.row;
+        for (int32_t l = 0; l < r[side]; l++)
+            to[l] = turn ? turn[0] * first[l] + turn[1] * first[r[side] + l] : first[l];
     }
+    return row;
+}
+
+/* Adds h row^T row to the matrix of a node. */
+static void stiffen(bo_tree_node *node, int32_t r, const double frame[6], const double *row, double h) {
+    for (int d = 0; d < 6; d++) {
+        const double f = h * frame[d];
+        for (int e = 0; e < 6; e++)
+            node->more_rr[6 * d + e] += f * frame[e];
+        for (int32_t l = 0; l < r; l++)
+            node->more_rq[d * r + l] += f * row[l];
+    }
+    for (int32_t l = 0; l < r; l++) {
+        const double f = h * row[l];
+        for (int32_t m = 0; m <= l; m++)
+            node->more_qq[l * r + m] += f * row[m];
+    }
+}
+
+/* Adds f row to a column of a node's biases. */
+static void load(bo_tree_node *node, int32_t columns, int32_t column, int32_t r, const double frame[6],
+                 const double *row, double f) {
+    for (int d = 0; d < 6; d++)
+        node->force[d * columns + column] += f * frame[d];
+    for (int32_t l = 0; l < r; l++)
+        node->force_q[(ptrdiff_t)l * columns + column] += f * row[l];
+}
+
+/* Adds biases -f along the axes of a point: f[0] on its part and on a solid that it touches; f[1] on the other node. */
+static void load_point(bo_tree_touch *touch, const bo_tree_point *point, const double f[2][3], double *S) {
+    const int32_t columns = columns_of(touch);
+    for (int k = 0; k < 3; k++) {
+        if (point->node >= 0)
+            load(&touch->nodes[point->node], columns, 0, point->r, point->frame[k],
+                 touch->rows + point->rows + (size_t)k * (size_t)point->r, -f[0][k]);
+        if (point->other_node >= 0)
+            load(&touch->nodes[point->other_node], columns, 0, point->other_r, point->other_frame[k],
+                 touch->rows + point->other_rows + (size_t)k * (size_t)point->other_r, -f[1][k]);
+        for (int d = 0; d < 6 && point->own >= 0; d++)
+            S[(ptrdiff_t)(6 * point->own + d) * columns] -= f[0][k] * point->frame[k][d];
+        for (int d = 0; d < 6 && point->solid >= 0; d++)
+            S[(ptrdiff_t)(6 * point->solid + d) * columns] -= f[0][k] * point->other_frame[k][d];
+    }
+}
+
+/* Adds h row^T row to the matrix; of two nodes that of each of them, without what stands between them. */
+static void add_row(bo_tree_touch *touch, const bo_tree_point *point, const double turn[2], double h, double *S,
+                    double *scratch) {
+    const int32_t columns = columns_of(touch);
+    const row_of_point row = row_of(touch, point, turn, scratch);
+    if (point->node >= 0)
+        stiffen(&touch->nodes[point->node], point->r, row.frame, row.row, h);
+    if (point->other_node >= 0)
+        stiffen(&touch->nodes[point->other_node], point->other_r, row.other, row.other_row, h);
+    for (int e = 0; e < 6 && point->node >= 0 && point->solid >= 0; e++)
+        load(&touch->nodes[point->node], columns, 1 + 6 * point->solid + e, point->r, row.frame, row.row,
+             h * row.other[e]);
     const int32_t sides[2] = {point->own, point->solid};
-    const double *const rows[2] = {frame, other};
+    const double *const frames[2] = {row.frame, row.other};
     for (int a = 0; a < 2; a++)
-        for (int d = 0; d < 6 && sides[a] >= 0; d++) {
-            double *to = S + (ptrdiff_t)(6 * sides[a] + d) * columns;
-            to[0] -= h * rows[a][d] * g;
+        for (int d = 0; d < 6 && sides[a] >= 0; d++)
             for (int b = 0; b < 2; b++)
                 for (int e = 0; e < 6 && sides[b] >= 0; e++)
-                    to[1 + 6 * sides[b] + e] += h * rows[a][d] * rows[b][e];
-        }
+                    S[(ptrdiff_t)(6 * sides[a] + d) * columns + 1 + 6 * sides[b] + e] +=
+                        h * frames[a][d] * frames[b][e];
 }
 
 static void clear(bo_tree_touch *touch, const bough_tree_model *model, const bo_tree_work *w, double *S) {
@@ -311,14 +377,32 @@ static void clear(bo_tree_touch *touch, const bough_tree_model *model, const bo_
     }
 }
 
+/* Right-hand sides alone. */
+static void clear_loads(bo_tree_touch *touch, double *S) {
+    const int32_t columns = columns_of(touch);
+    for (int32_t k = 0; k < touch->node_count; k++) {
+        bo_tree_node *node = &touch->nodes[k];
+        if (touch->islands[node->island].balanced)
+            continue;
+        for (int32_t l = 0; l < node->r; l++)
+            node->force_q[(ptrdiff_t)l * columns] = 0;
+        for (int d = 0; d < 6; d++)
+            node->force[d * columns] = node->turn[d % 3 * columns] = 0;
+    }
+    for (int32_t i = 0; i < columns - 1; i++)
+        S[(ptrdiff_t)i * columns] = 0;
+}
+
 /* ---- towards the roots ---- */
 
-/* Less what a solution on the way takes from the border: S -= y^T W y for `count` rows of columns. */
-static void take_from_border(int32_t count, int32_t columns, const double *y, const double *Wy, double *S) {
+/* Less what a solution on the way takes from the border: S -= y^T W y for `count` rows of columns, in the columns
+ * that are active. */
+static void take_from_border(int32_t count, int32_t columns, int32_t active, const double *y, const double *Wy,
+                             double *S) {
     for (int32_t i = 1; i < columns; i++)
         for (int32_t l = 0; l < count; l++) {
             const double f = y[l * columns + i];
-            for (int32_t j = 0; j < columns && f != 0; j++)
+            for (int32_t j = 0; j < active && f != 0; j++)
                 S[(ptrdiff_t)(i - 1) * columns + j] -= f * Wy[l * columns + j];
         }
 }
@@ -349,7 +433,7 @@ static bool factor(bo_tree_node *node) {
 /* The coordinates give way: Z = L^-1 Mrq^T, and the frame is left with I = more_rr - Z^T D^-1 Z + what they took without
  * contact. */
 static bool eliminate(bo_tree_node *node, int32_t columns, bool matrices, double *S, double *scratch) {
-    const int32_t r = node->r;
+    const int32_t r = node->r, active = matrices ? columns : 1;
     if (matrices) {
         if (!factor(node))
             return false;
@@ -371,15 +455,15 @@ static bool eliminate(bo_tree_node *node, int32_t columns, bool matrices, double
     for (int32_t l = 0; l < r; l++) {
         double *row = node->force_q + (ptrdiff_t)l * columns;
         for (int32_t k = 0; k < l; k++)
-            for (int32_t c = 0; c < columns; c++)
+            for (int32_t c = 0; c < active; c++)
                 row[c] -= node->L[l * r + k] * node->force_q[(ptrdiff_t)k * columns + c];
-        for (int32_t c = 0; c < columns; c++)
+        for (int32_t c = 0; c < active; c++)
             scratch[(ptrdiff_t)l * columns + c] = node->D[l] * row[c];
         for (int d = 0; d < 6; d++)
-            for (int32_t c = 0; c < columns; c++)
+            for (int32_t c = 0; c < active; c++)
                 node->force[d * columns + c] -= node->Z[6 * l + d] * scratch[(ptrdiff_t)l * columns + c];
     }
-    take_from_border(r, columns, node->force_q, scratch, S);
+    take_from_border(r, columns, active, node->force_q, scratch, S);
     return true;
 }
 
@@ -388,6 +472,7 @@ static bool release(const bo_tree_work *w, const bough_tree_model *model, bo_tre
                     bool matrices, double *S, double *scratch) {
     const bo_tree_swing *swing = &w->swings[node->joint];
     const int count = model->joints[node->joint].count;
+    const int32_t active = matrices ? columns : 1;
     if (matrices) {
         double without[9] = {0};
         for (int i = 0; i < count; i++)
@@ -424,7 +509,7 @@ static bool release(const bo_tree_work *w, const bough_tree_model *model, bo_tre
                     node->more_rr[6 * d + e] += swing->IS[3 * d + k] * before[k] - node->IS[3 * d + k] * after[k];
         }
     }
-    for (int32_t c = 0; c < columns; c++) {
+    for (int32_t c = 0; c < active; c++) {
         double u[3];
         for (int k = 0; k < count; k++) {
             u[k] = 0;
@@ -439,7 +524,7 @@ static bool release(const bo_tree_work *w, const bough_tree_model *model, bo_tre
             for (int k = 0; k < count; k++)
                 node->force[d * columns + c] += node->IS[3 * d + k] * u[k];
     }
-    take_from_border(count, columns, node->turn, scratch, S);
+    take_from_border(count, columns, active, node->turn, scratch, S);
     return true;
 }
 
@@ -492,13 +577,18 @@ static void pass_up(const bo_tree_node *node, bo_tree_node *parent, int32_t colu
                 for (int d = 0; d < 6; d++)
                     parent->more_qq[l * n + m] += node->J[d * n + l] * T[d * n + m];
     }
-    double *force = scratch;
-    turn_rows(node->R, columns, node->force, force);
-    shift_rows(node->x, columns, force, parent->force);
-    for (int32_t l = 0; l < n; l++)
+    for (int32_t c = 0; c < (matrices ? columns : 1); c++) {
+        double in[6], force[6], to[6] = {0};
         for (int d = 0; d < 6; d++)
-            for (int32_t c = 0; c < columns; c++)
-                parent->force_q[(ptrdiff_t)l * columns + c] += node->J[d * n + l] * force[d * columns + c];
+            in[d] = node->force[d * columns + c];
+        turn_rows(node->R, 1, in, force);
+        shift_rows(node->x, 1, force, to);
+        for (int d = 0; d < 6; d++)
+            parent->force[d * columns + c] += to[d];
+        for (int32_t l = 0; l < n; l++)
+            for (int d = 0; d < 6; d++)
+                parent->force_q[(ptrdiff_t)l * columns + c] += node->J[d * n + l] * force[d];
+    }
 }
 
 static bool end_at_root(bo_tree_node *node, int32_t columns, bool matrices, double *S, double *scratch) {
@@ -511,7 +601,8 @@ static bool end_at_root(bo_tree_node *node, int32_t columns, bool matrices, doub
         if (!bo_cholesky_factor(6, node->root))
             return false;
     }
-    for (int32_t c = 0; c < columns; c++) {
+    const int32_t active = matrices ? columns : 1;
+    for (int32_t c = 0; c < active; c++) {
         double x[6];
         for (int d = 0; d < 6; d++)
             x[d] = node->force[d * columns + c];
@@ -519,7 +610,7 @@ static bool end_at_root(bo_tree_node *node, int32_t columns, bool matrices, doub
         for (int d = 0; d < 6; d++)
             scratch[d * columns + c] = x[d];
     }
-    take_from_border(6, columns, node->force, scratch, S);
+    take_from_border(6, columns, active, node->force, scratch, S);
     return true;
 }
 
@@ -591,7 +682,8 @@ static bool solve_border(int32_t columns, double *S, double *y) {
     return true;
 }
 
-/* Accelerations of the points by the rows that were added. */
+/* Accelerations of the points, in their sides, by the rows that were added: two nodes that touch each other know nothing of
+ * each other. */
 static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices, double *S) {
     bo_tree_touch *touch = w->touch;
     const int32_t columns = columns_of(touch);
@@ -620,14 +712,22 @@ static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices,
         for (int k = 0; k < 3; k++) {
             const double *row = touch->rows + point->rows + (size_t)k * (size_t)point->r;
             const double *A = point->node >= 0 ? touch->nodes[point->node].A : y + 6 * point->own;
-            double sum = 0;
+            double sum = 0, other = 0;
             for (int d = 0; d < 6; d++)
                 sum += point->frame[k][d] * A[d];
             for (int32_t l = 0; l < point->r; l++)
                 sum += row[l] * touch->nodes[point->node].a[l];
             for (int d = 0; d < 6 && point->solid >= 0; d++)
                 sum += point->other_frame[k][d] * y[6 * point->solid + d];
-            point->answer[k] = sum;
+            if (point->other_node >= 0) {
+                const bo_tree_node *node = &touch->nodes[point->other_node];
+                const double *there = touch->rows + point->other_rows + (size_t)k * (size_t)point->other_r;
+                for (int d = 0; d < 6; d++)
+                    other += point->other_frame[k][d] * node->A[d];
+                for (int32_t l = 0; l < point->other_r; l++)
+                    other += there[l] * node->a[l];
+            }
+            point->sides[0][k] = sum, point->sides[1][k] = other;
         }
     }
     return true;
@@ -636,7 +736,7 @@ static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices,
 /* ---- laws ---- */
 
 /* Motions of a point that go with its answer y: v + dt y. Its forces have a potential,
- *     f_n = max(0, m - hardness v_n / dt),   f_t = -mu N s(|v_t|) v_t / |v_t|
+ *     f_n = max(0, m - hardness (v_n + gap / dt) / dt),   f_t = -mu N s(|v_t|) v_t / |v_t|
  * s(u) = 2 u / e - u^2 / e^2 below the slip speed e, then 1. The multiplier m becomes the force f_n that was found, until
  * v_n is 0 where there is a force (the method of multipliers: contacts may be soft, so that those of one body share its
  * weight well, and still do not give way); and so does N, by which friction is measured. */
@@ -651,8 +751,8 @@ static law law_of(const bo_tree_touch *touch, const bo_tree_point *point, const 
     const double e = touch->def.slip, limit = point->friction * point->pressed, hardness = point->hardness;
     const double v[3] = {point->velocity[0] + dt * y[0], point->velocity[1] + dt * y[1],
                          point->velocity[2] + dt * y[2]};
-    const double speed = hypot(v[1], v[2]);
-    const double normal = point->multiplier - hardness / dt * v[0];
+    const double speed = sqrt(v[1] * v[1] + v[2] * v[2]);
+    const double normal = point->multiplier - hardness / dt * (v[0] + point->slack);
     law l = {.slide = {1, 0}};
     if (normal > 0)
         l.force[0] = normal, l.hard = hardness;
@@ -665,51 +765,162 @@ static law law_of(const bo_tree_touch *touch, const bo_tree_point *point, const 
     return l;
 }
 
+/* K v: the derivative of the forces of a point by -y, in its axes. */
+static void stiffness_times(const bo_tree_point *point, const double v[3], double out[3]) {
+    const double *u = point->law_slide, *K = point->law_stiff;
+    const double along = K[1] * (u[0] * v[1] + u[1] * v[2]), beside = K[2] * (-u[1] * v[1] + u[0] * v[2]);
+    out[0] = K[0] * v[0];
+    out[1] = along * u[0] - beside * u[1];
+    out[2] = along * u[1] + beside * u[0];
+}
+
+/* Two nodes that touch. The matrix that is eliminated, M, has all rows of each node by itself; between the two sides a
+ * and b of such a point stands C = J_a^T K J_b + J_b^T K J_a. Conjugate gradients solve (M + C) D = b with M for a
+ * preconditioner, whose eigenvalues then lie between 0 and 2. All vectors of forces that occur are sums of rows, and
+ * accelerations are looked at through rows alone, so that six numbers a point stand for each. */
+static bool takes_part(const bo_tree_touch *touch, size_t i) {
+    return !touch->islands[touch->points[i].island].balanced;
+}
+
+/* Sides of all points by M^-1 r: as solve(), with the factors that are there. */
+static bool precondition(const bough_tree_model *model, bo_tree_work *w, const pair_vectors *vectors, double *S) {
+    bo_tree_touch *touch = w->touch;
+    clear_loads(touch, S);
+    for (size_t i = 0; i < touch->point_count; i++)
+        if (takes_part(touch, i))
+            load_point(touch, &touch->points[i], vectors[i].r, S);
+    return solve(model, w, false, S);
+}
+
+static double dot_of_sides(const double f[2][3], const double v[2][3]) {
+    double sum = 0;
+    for (int k = 0; k < 6; k++)
+        sum += f[k / 3][k % 3] * v[k / 3][k % 3];
+    return sum;
+}
+
+/* One step along p; returns what is left, r . M^-1 r, or a negative number where a matrix is singular. */
+static double follow(const bough_tree_model *model, bo_tree_work *w, pair_vectors *vectors, double rz, double *S) {
+    bo_tree_touch *touch = w->touch;
+    double pq = 0, next = 0;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        pair_vectors *v = &vectors[i];
+        if (!takes_part(touch, i))
+            continue;
+        if (touch->points[i].other_node >= 0) { /* q = (M + C) p stands in place of M p until p changes */
+            double C[2][3];
+            stiffness_times(&touch->points[i], v->p[1], C[0]);
+            stiffness_times(&touch->points[i], v->p[0], C[1]);
+            pq += dot_of_sides(C, v->p);
+        }
+        pq += dot_of_sides(v->Mp, v->p);
+    }
+    if (!(pq > 0))
+        return -1;
+    const double step = rz / pq;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        pair_vectors *v = &vectors[i];
+        double C[2][3] = {{0}};
+        if (!takes_part(touch, i))
+            continue;
+        if (touch->points[i].other_node >= 0) {
+            stiffness_times(&touch->points[i], v->p[1], C[0]);
+            stiffness_times(&touch->points[i], v->p[0], C[1]);
+        }
+        for (int k = 0; k < 6; k++) {
+            v->D[k / 3][k % 3] += step * v->p[k / 3][k % 3];
+            v->r[k / 3][k % 3] -= step * (v->Mp[k / 3][k % 3] + C[k / 3][k % 3]);
+        }
+    }
+    if (!precondition(model, w, vectors, S))
+        return -1;
+    for (size_t i = 0; i < touch->point_count; i++)
+        if (takes_part(touch, i))
+            next += dot_of_sides(vectors[i].r, touch->points[i].sides);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        pair_vectors *v = &vectors[i];
+        for (int k = 0; k < 6 && takes_part(touch, i); k++) {
+            v->p[k / 3][k % 3] = touch->points[i].sides[k / 3][k % 3] + next / rz * v->p[k / 3][k % 3];
+            v->Mp[k / 3][k % 3] = v->r[k / 3][k % 3] + next / rz * v->Mp[k / 3][k % 3];
+        }
+    }
+    return next;
+}
+
+/* The answers of all points, where the sides know nothing of each other yet: solve() has been there. */
+static bool bring_together(const bough_tree_model *model, bo_tree_work *w, double *S) {
+    bo_tree_touch *touch = w->touch;
+    pair_vectors *vectors = touch->vectors;
+    double rz = 0;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        pair_vectors *v = &vectors[i];
+        if (!takes_part(touch, i))
+            continue;
+        *v = (pair_vectors){0};
+        stiffness_times(point, point->last_answer, v->r[0]);
+        for (int k = 0; k < 3; k++) {
+            v->r[0][k] += point->law_force[k];
+            v->r[1][k] = point->other_node >= 0 ? v->r[0][k] : 0;
+        }
+        memcpy(v->p, point->sides, sizeof v->p);
+        memcpy(v->Mp, v->r, sizeof v->Mp);
+        rz += dot_of_sides(v->r, point->sides);
+    }
+    const double start = rz;
+    for (int round = 0; round < MOST_CG && rz > CG_LEFT * start; round++)
+        if ((rz = follow(model, w, vectors, rz, S)) < 0)
+            return false;
+    for (size_t i = 0; i < touch->point_count; i++)
+        if (takes_part(touch, i))
+            memcpy(touch->points[i].sides, vectors[i].D, sizeof vectors[i].D);
+    return true;
+}
+
 /* One step of Newton's method from the answers y: forces are f(y) + K (y - y+). */
 static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     double *S = touch->numbers, *scratch = scratch_of(touch);
+    bool pairs = false;
     clear(touch, model, w, S);
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
-        if (touch->islands[point->island].balanced)
+        if (!takes_part(touch, i))
             continue;
         const law l = law_of(touch, point, point->answer, dt);
-        const double *y = point->answer, across[2] = {-l.slide[1], l.slide[0]};
-        const double *const turns[2] = {l.slide, across}, stiff[2] = {l.along, l.beside};
+        const double across[2] = {-l.slide[1], l.slide[0]};
         memcpy(point->last_answer, point->answer, sizeof point->answer);
         memcpy(point->last_force, point->force, sizeof point->force);
-        if (l.hard > 0)
-            add_row(touch, point, NULL, l.hard, l.force[0] / l.hard + y[0], S, scratch);
-        for (int k = 0; k < 2; k++) {
-            const double force = turns[k][0] * l.force[1] + turns[k][1] * l.force[2];
-            const double there = turns[k][0] * y[1] + turns[k][1] * y[2];
-            const double h =
-                fmax(stiff[k], 1e-12 * point->hardness); /* a force alone is a row that does not give way */
-            if (force != 0 || stiff[k] > 0)
-                add_row(touch, point, turns[k], h, force / h + there, S, scratch);
-        }
         memcpy(point->law_force, l.force, sizeof l.force);
         memcpy(point->law_slide, l.slide, sizeof l.slide);
-        point->law_stiff[0] = l.hard;
-        point->law_stiff[1] =
-            l.force[1] != 0 || l.force[2] != 0 || l.along > 0 ? fmax(l.along, 1e-12 * point->hardness) : 0;
-        point->law_stiff[2] = l.beside;
+        point->law_stiff[0] = l.hard, point->law_stiff[1] = l.along, point->law_stiff[2] = l.beside;
+        if (l.hard > 0)
+            add_row(touch, point, NULL, l.hard, S, scratch);
+        if (l.along > 0)
+            add_row(touch, point, l.slide, l.along, S, scratch);
+        if (l.beside > 0)
+            add_row(touch, point, across, l.beside, S, scratch);
+        double f[2][3];
+        stiffness_times(point, point->answer, f[0]);
+        for (int k = 0; k < 3; k++)
+            f[0][k] += l.force[k], f[1][k] = f[0][k];
+        load_point(touch, point, f, S);
+        pairs = pairs || (point->other_node >= 0 && (l.hard > 0 || l.along > 0 || l.beside > 0));
     }
-    if (!solve(model, w, true, S))
+    if (!solve(model, w, true, S) || (pairs && !bring_together(model, w, S)))
         return false;
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
-        if (touch->islands[point->island].balanced)
+        double d[3], Kd[3];
+        if (!takes_part(touch, i))
             continue;
-        double d[3];
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
+            point->answer[k] = point->sides[0][k] + point->sides[1][k];
             d[k] = point->last_answer[k] - point->answer[k];
-        const double *u = point->law_slide, along = u[0] * d[1] + u[1] * d[2], beside = -u[1] * d[1] + u[0] * d[2];
-        const double *K = point->law_stiff;
-        point->force[0] = point->law_force[0] + K[0] * d[0];
-        point->force[1] = point->law_force[1] + K[1] * along * u[0] - K[2] * beside * u[1];
-        point->force[2] = point->law_force[2] + K[1] * along * u[1] + K[2] * beside * u[0];
+        }
+        stiffness_times(point, d, Kd);
+        for (int k = 0; k < 3; k++)
+            point->force[k] = point->law_force[k] + Kd[k];
     }
     return true;
 }
@@ -840,9 +1051,31 @@ static bool search(const bough_tree_model *model, bo_tree_work *w, double dt) {
     return true;
 }
 
+bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *w) {
+    bo_tree_touch *touch = w->touch;
+    double *S = touch->numbers;
+    for (size_t i = 0; i < touch->point_count; i++)
+        touch->islands[touch->points[i].island].balanced = false;
+    clear(touch, model, w, S);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        double f[2][3];
+        memcpy(f[0], touch->points[i].force, sizeof f[0]);
+        memcpy(f[1], f[0], sizeof f[1]);
+        load_point(touch, &touch->points[i], f, S);
+    }
+    if (!solve(model, w, true, S))
+        return false;
+    for (size_t i = 0; i < touch->point_count; i++)
+        for (int k = 0; k < 3; k++)
+            touch->points[i].answer[k] = touch->points[i].sides[0][k] + touch->points[i].sides[1][k];
+    return true;
+}
+
 bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     touch->rounds = 0;
+    if (bo_tree_touch_recall(model, touch) && !bo_tree_touch_answer(model, w))
+        return false;
     for (int lag = 0; lag < MOST_LAGS; lag++) {
         if (!search(model, w, dt))
             return false;
@@ -860,6 +1093,7 @@ bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *w, double d
         memset(point->answer, 0, sizeof point->answer);
         memset(point->force, 0, sizeof point->force);
         memset(point->velocity, 0, sizeof point->velocity);
+        point->slack = 0;
         point->velocity[0] = touch->push[i] > 0 ? -touch->push[i] / dt : touch->clear[i] / dt;
         point->pressed = point->multiplier = 0;
         touch->islands[point->island].finished = false;

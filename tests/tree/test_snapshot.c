@@ -145,7 +145,7 @@ static void short_ones_are_refused(void **unused) {
 /* A joint that the model does not have would have no coordinates: the part is welded all the same. */
 static void joints_are_those_of_the_model(void **unused) {
     (void)unused;
-    enum { HEAD = 32, CHECKSUM_AT = 24, LINK = 22 * 8, JOINT_AT = 5 * 8 };
+    enum { HEAD = 32, CHECKSUM_AT = 24, LINK = 23 * 8, JOINT_AT = 5 * 8 };
     bars b;
     set_out(&b, false);
     const size_t size = bough_tree_state_snapshot_size(b.model, b.state);

@@ -1,0 +1,88 @@
+/* Forces of contacts are kept from one step to the next: what rests is found at once. docs/theory/tree.md, "Contact". */
+#include "tree/touch.h"
+
+#include <string.h>
+
+static uint64_t hash_of(int32_t part, int32_t feature, int32_t other) {
+    uint64_t x = ((uint64_t)(uint32_t)part << 32) ^ ((uint64_t)(uint32_t)other << 12) ^ (uint64_t)(uint32_t)feature;
+    x = (x ^ (x >> 31)) * 0x9E3779B97F4A7C15u;
+    return x ^ (x >> 29);
+}
+
+static int32_t other_of(const bough_tree_model *model, const bo_tree_point *point) {
+    return point->other >= 0 ? model->parts[point->other].user : -2 - point->obstacle;
+}
+
+enum { PLACES = 4 * BO_TREE_MEMORY }; /* a power of two: most are free */
+
+void bo_tree_touch_index(bo_tree_touch *touch) {
+    for (size_t k = 0; k < PLACES; k++)
+        touch->places[k] = -1;
+    for (size_t i = 0; i < touch->memory_count; i++) {
+        const bo_tree_memory *m = &touch->memory[i];
+        size_t at = hash_of(m->part, m->feature, m->other) & (PLACES - 1);
+        while (touch->places[at] >= 0)
+            at = (at + 1) & (PLACES - 1);
+        touch->places[at] = (int32_t)i;
+    }
+}
+
+bough_status bo_tree_touch_make_memory(bough_context *ctx, bo_tree_touch *touch) {
+    touch->memory = BO_NEW_ARRAY(ctx, bo_tree_memory, BO_TREE_MEMORY);
+    touch->fresh = BO_NEW_ARRAY(ctx, bo_tree_memory, BO_TREE_MEMORY);
+    touch->places = BO_NEW_ARRAY(ctx, int32_t, PLACES);
+    if (!touch->memory || !touch->fresh || !touch->places)
+        return BOUGH_ERROR_MEMORY;
+    bo_tree_touch_index(touch);
+    return BOUGH_OK;
+}
+
+static const bo_tree_memory *find(const bo_tree_touch *touch, int32_t part, int32_t feature, int32_t other) {
+    for (size_t at = hash_of(part, feature, other) & (PLACES - 1); touch->places[at] >= 0;
+         at = (at + 1) & (PLACES - 1)) {
+        const bo_tree_memory *m = &touch->memory[touch->places[at]];
+        if (m->part == part && m->feature == feature && m->other == other)
+            return m;
+    }
+    return NULL;
+}
+
+bool bo_tree_touch_recall(const bough_tree_model *model, bo_tree_touch *touch) {
+    bool any = false;
+    for (size_t i = 0; i < touch->point_count && touch->memory_count > 0; i++) {
+        bo_tree_point *point = &touch->points[i];
+        const bo_tree_memory *m = find(touch, model->parts[point->part].user, point->feature, other_of(model, point));
+        const double normal = m ? bo_dot(bo_load3(m->force), point->axes[0]) : 0;
+        if (!(normal > 0))
+            continue;
+        for (int k = 0; k < 3; k++)
+            point->force[k] = bo_dot(bo_load3(m->force), point->axes[k]);
+        point->multiplier = point->pressed = normal;
+        any = true;
+    }
+    return any;
+}
+
+void bo_tree_touch_note(const bough_tree_model *model, bo_tree_touch *touch) {
+    touch->fresh_count = 0;
+    for (size_t i = 0; i < touch->point_count && touch->fresh_count < BO_TREE_MEMORY; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        bo_vec3 force = bo_v3(0, 0, 0);
+        if (!(point->force[0] > 0))
+            continue;
+        for (int k = 0; k < 3; k++)
+            force = bo_mul_add(force, point->force[k], point->axes[k]);
+        bo_tree_memory *m = &touch->fresh[touch->fresh_count++];
+        *m = (bo_tree_memory){
+            .part = model->parts[point->part].user, .feature = point->feature, .other = other_of(model, point)};
+        bo_store3(m->force, force);
+    }
+}
+
+void bo_tree_touch_remember(bo_tree_touch *touch) {
+    const bool any = touch->memory_count > 0 || touch->answered;
+    touch->memory_count = touch->answered ? touch->fresh_count : 0;
+    memcpy(touch->memory, touch->fresh, touch->memory_count * sizeof *touch->memory);
+    if (any)
+        bo_tree_touch_index(touch);
+}

@@ -1,0 +1,176 @@
+/* Parts that touch each other: samples of one in the field of the other. */
+#include "bars.h"
+
+#include "tree/touch.h"
+
+static const double dt = 1.0 / 240;
+
+static const bo_touch_obstacle ground = {
+    .name = "ground",
+    .shape = {.kind = BO_OBSTACLE_PLANE, .pose = {{{1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0, 0, 0}}},
+    .friction = 0.5};
+
+/* `count` bars that fly, each by itself: 1 x 0.25 x 0.25 m, along x and y in turns. */
+static void scatter(bars *b, bough_context *ctx, int32_t count, double damping, double height) {
+    prepare_bars(b, ctx, count, damping, true);
+    for (int32_t i = 0; i < count; i++) {
+        bough_part_def *part = &b->parts[i];
+        part->parent = -1, part->component = 0, part->scale = 1;
+        memcpy(part->rotation, i % 2 ? (double[9]){0, -1, 0, 1, 0, 0, 0, 0, 1} : (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1},
+               sizeof part->rotation);
+        part->position[2] = 0.14 + height * i;
+    }
+}
+
+static void touch(bars *b, bool on_ground, double friction) {
+    const bool between[2] = {true, true};
+    bo_tree_touch_def def = bo_default_tree_touch_def();
+    def.obstacle_count = on_ground, def.obstacles = &ground;
+    def.between = between, def.friction = friction;
+    check_ok(b->ctx, bo_tree_state_touch(b->ctx, b->model, b->state, &def));
+}
+
+static double energy_of(bars *b) {
+    bough_tree_energies e;
+    check_ok(b->ctx, bough_tree_state_energies(b->ctx, b->model, b->state, &e));
+    return e.kinetic + e.elastic + e.gravity;
+}
+
+static double force_between(const bars *b, bool ground_only, double *deepest) {
+    int32_t count;
+    const bo_tree_contact *contacts = bo_tree_contacts(b->state, &count);
+    double sum = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if ((contacts[i].obstacle >= 0) == ground_only)
+            sum += ground_only ? contacts[i].force.z : bo_norm(contacts[i].force);
+        *deepest = fmax(*deepest, -contacts[i].gap);
+    }
+    return sum;
+}
+
+/* Bars that meet askew, one of them smaller, keep their momenta together, with friction and without, and gain nothing. */
+static void collisions_keep_momenta(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        bough_context *ctx = test_context(1);
+        bars b;
+        scatter(&b, ctx, 2, 0, 0.35);
+        b.parts[1].scale = k > 1 ? 0.5 : 1, b.parts[1].position[0] = 0.3;
+        memset(b.def.gravity, 0, sizeof b.def.gravity);
+        grow_bars(&b);
+        touch(&b, false, k % 2 ? 0.6 : 0);
+        b.state->roots[1].velocity[2] = -2, b.state->roots[1].velocity[0] = -0.7, b.state->roots[1].velocity[1] = 0.5;
+        b.state->roots[1].angular_velocity[1] = 3;
+        check_ok(ctx, bough_tree_state_update(ctx, b.model, b.state));
+        double P[3] = {0}, L[3] = {0}, hit = 0, deepest = 0, before = energy_of(&b), last = before, gained = 0;
+        for (int r = 0; r < 2; r++)
+            for (int d = 0; d < 3; d++)
+                P[d] += b.state->roots[r].momentum[d], L[d] += b.state->roots[r].angular_momentum[d];
+        for (int step = 0; step < 240; step++) {
+            check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+            hit = fmax(hit, force_between(&b, false, &deepest));
+            const double now = energy_of(&b);
+            gained = fmax(gained, now - last), last = now;
+        }
+        printf("case %d: force %.3g N, deepest %.2g m, energy %.6g -> %.6g, gained at most %.2g\n", k, hit, deepest,
+               before, last, gained);
+        check(hit > 100);
+        check_below(gained / before, 0.02);
+        check_below(last / before, 1);
+        for (int d = 0; d < 3; d++) {
+            const double *p = b.state->roots[0].momentum, *q = b.state->roots[1].momentum;
+            const double *l = b.state->roots[0].angular_momentum, *m = b.state->roots[1].angular_momentum;
+            check_near((p[d] + q[d] - P[d]) / bo_norm(bo_load3(P)), 0, 1e-13);
+            check_near((l[d] + m[d] - L[d]) / bo_norm(bo_load3(L)), 0, 1e-12);
+        }
+        clear_bars(&b);
+        bough_context_destroy(ctx);
+    }
+}
+
+/* A stack of bars, laid crosswise: it stands, nothing sinks into anything, the ground bears all of it, and it falls
+ * asleep as one. A further bar that lands on it wakes it up. */
+static void stacks_stand(void **state) {
+    (void)state;
+    enum { COUNT = 5 };
+    bough_context *ctx = test_context(1);
+    bars b;
+    scatter(&b, ctx, COUNT, 1e-3, 0.3);
+    b.parts[COUNT - 1].position[2] = 60; /* arrives after 3.4 s */
+    grow_bars(&b);
+    touch(&b, true, 0.5);
+    double last = energy_of(&b), gained = 0, deepest = 0, asleep = 0;
+    const double scale = COUNT * b.state->roots[0].mass * 9.81 * 0.3;
+    while (b.state->time < 3.2) {
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+        const double now = energy_of(&b);
+        gained = fmax(gained, now - last), last = now;
+        const double weight = force_between(&b, true, &deepest) / (9.81 * b.state->roots[0].mass * (COUNT - 1));
+        const bough_part_def *parts = bough_tree_state_parts(b.model, b.state);
+        if (b.state->time > 2)
+            check_near(weight, 1, 0.05);
+        for (int32_t i = 0; i + 1 < COUNT; i++)
+            check(parts[i].asleep == parts[0].asleep);
+        if (parts[0].asleep && asleep == 0)
+            asleep = b.state->time;
+    }
+    printf("deepest %.2g m, gained %.2g of the fall in a step, asleep after %.2f s\n", deepest, gained / scale, asleep);
+    check(asleep > 0.5 && asleep < 3);
+    check_below(deepest, 0.01);
+    check_below(gained / scale, 0.01);
+    for (int32_t i = 0; i + 1 < COUNT; i++) {
+        check_near(b.state->frames[i].pose.position[2], 0.125 + 0.25 * i, 0.01);
+        check_near(b.state->frames[i].pose.position[0], 0, 0.02);
+        check_near(b.state->frames[i].pose.position[1], 0, 0.02);
+    }
+    while (b.state->time < 3.6)
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+    check(!bough_tree_state_parts(b.model, b.state)[COUNT - 2].asleep);
+    clear_bars(&b);
+    bough_context_destroy(ctx);
+}
+
+/* A tree touches itself: a bar that swings down from the end of a hook hits the foot of the hook and lies on it, instead
+ * of passing through. */
+static void trees_touch_themselves(void **state) {
+    (void)state;
+    double lowest[2];
+    for (int feels = 0; feels < 2; feels++) {
+        bough_context *ctx = test_context(1);
+        bars b;
+        prepare_bars(&b, ctx, 4, 2e-3, false);
+        for (int32_t i = 1; i < 4; i++) {
+            b.parts[i].parent = i - 1, b.parts[i].scale = 1;
+            memcpy(b.parts[i].rotation,
+                   i < 3 ? (double[9]){0, 0, -1, 0, 1, 0, 1, 0, 0} : (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1},
+                   sizeof b.parts->rotation);
+        }
+        b.parts[3].joint = hinge_about(0, 1, 0, 0, 2);
+        grow_bars(&b);
+        touch(&b, false, 0.3);
+        if (!feels)
+            check_ok(ctx, bo_tree_state_touch(ctx, b.model, b.state, NULL));
+        double deepest = 0, force = 0;
+        lowest[feels] = INFINITY;
+        for (int step = 0; step < 480; step++) {
+            check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+            if (feels)
+                force = fmax(force, force_between(&b, false, &deepest));
+            const double *R = b.state->frames[3].pose.rotation;
+            lowest[feels] = fmin(lowest[feels], b.state->frames[3].pose.position[2] + 0.7 * R[6]);
+        }
+        printf("%s: the end is %.3f m high at least, force %.3g N, deepest %.2g m\n",
+               feels ? "touches itself" : "passes through itself", lowest[feels], force, deepest);
+        check((force > 100) == (feels > 0));
+        check_below(deepest, 0.01);
+        clear_bars(&b);
+        bough_context_destroy(ctx);
+    }
+    check(lowest[0] < 0.05 && lowest[1] > 0.1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(collisions_keep_momenta), cmocka_unit_test(stacks_stand),
+                                       cmocka_unit_test(trees_touch_themselves)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
