@@ -19,6 +19,7 @@ static const struct {
     {"dragon", example_dragon, false, true, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},
     {"letters", example_letters, false, false,
      "a word of 8 soft letters and 7 rigid links that flies, 160 coordinates"},
+    {"pile", example_pile, false, false, "16 soft letters that fall and pile up, 320 coordinates"},
     {"station", example_station, false, false,
      "a space station of 48 parts that flies, 108,000 bricks, 921 coordinates"},
     {"ring", example_ring, false, false, "an elastic ring of 16 segments that flies, closed by a tie"},

@@ -26,6 +26,7 @@ int example_storm(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
 int example_dragon(bough_context *ctx, example *e);
 int example_letters(bough_context *ctx, example *e);
+int example_pile(bough_context *ctx, example *e);
 int example_station(bough_context *ctx, example *e);
 int example_ring(bough_context *ctx, example *e);
 int example_bridge(bough_context *ctx, example *e);

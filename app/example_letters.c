@@ -122,6 +122,14 @@ static void write_patch(FILE *f, const letter *l, const char *name, double z, bo
             last ? "" : ", ");
 }
 
+static void write_substance(FILE *f, const letter *l) {
+    fprintf(f,
+            "    \"%s\": {\n      \"mesh\": \"%s.msh\", \"surface\": {\"file\": \"%s.obj\"},\n"
+            "      \"material\": {\"model\": \"stvk\", \"young\": 1e6, \"poisson\": 0.4, \"density\": 200},\n"
+            "      \"damping\": {\"mass\": 0, \"stiffness\": 0.003},\n      ",
+            l->name, l->name, l->name);
+}
+
 /* By the first place where the letter is used; an S on its head is held at its right, which is then its left. */
 static void write_letter(FILE *f, int index) {
     const letter *l = &alphabet[index];
@@ -129,11 +137,8 @@ static void write_letter(FILE *f, int index) {
     while (word[at].letter != index)
         at--;
     const bool outer = at == WORD - 1 || at == 0;
-    fprintf(f,
-            "    \"%s\": {\n      \"mesh\": \"%s.msh\", \"surface\": {\"file\": \"%s.obj\"},\n"
-            "      \"material\": {\"model\": \"stvk\", \"young\": 1e6, \"poisson\": 0.4, \"density\": 200},\n"
-            "      \"damping\": {\"mass\": 0, \"stiffness\": 0.003},\n      \"interfaces\": {",
-            l->name, l->name, l->name);
+    write_substance(f, l);
+    fprintf(f, "\"interfaces\": {");
     if (at == ROOT) {
         write_patch(f, l, "left", link_height[at - 1], false, false);
         write_patch(f, l, "right", link_height[at], true, true);
@@ -263,4 +268,55 @@ int example_letters(bough_context *ctx, example *e) {
     e->parts = WORD + LINKS;
     e->coordinates = LETTER_R * WORD;
     return write_scene(e) ? APP_OK : APP_FAILED;
+}
+
+/* ---- letters that fall ---- */
+
+enum { WORDS = 2, PILE_SAMPLES = 120 };
+
+/* Two words, letter above letter, each turned and thrown a little to the side by chance. */
+static bool write_pile(const example *e) {
+    example_file file;
+    example_random random = {e->seed};
+    if (!example_open(e, "scene.json", &file))
+        return false;
+    FILE *f = file.stream;
+    fprintf(f, "{\n  \"bough\": 1,\n  \"name\": \"letters that pile up\",\n  \"components\": {\n");
+    for (int l = 0; l < LETTERS; l++) {
+        write_substance(f, &alphabet[l]);
+        fprintf(f, "\"basis\": {\"r\": %d}, \"samples\": {\"contact\": %d}\n    }%s\n", LETTER_R, PILE_SAMPLES,
+                l + 1 < LETTERS ? "," : "");
+    }
+    fprintf(f, "  },\n  \"parts\": [\n");
+    for (int i = 0; i < WORDS * WORD; i++) {
+        double turn[3], at[2];
+        for (int d = 0; d < 3; d++)
+            turn[d] = example_uniform(&random, -180, 180);
+        for (int d = 0; d < 2; d++)
+            at[d] = example_uniform(&random, -0.4, 0.4);
+        fprintf(f,
+                "    {\"name\": \"%s%s\", \"component\": \"%s\", \"position\": [%.3f, %.3f, %.3f], \"rotate_deg\": "
+                "[%.1f, %.1f, %.1f]}%s\n",
+                word[i % WORD].name, i < WORD ? "" : "b", alphabet[word[i % WORD].letter].name, at[0], at[1],
+                1 + 1.2 * i, turn[0], turn[1], turn[2], i + 1 < WORDS * WORD ? "," : "");
+    }
+    fprintf(f,
+            "  ],\n  \"gravity\": [0, 0, -9.81],\n"
+            "  \"obstacles\": [{\"name\": \"ground\", \"shape\": {\"plane\": true}, \"friction\": 0.5}],\n"
+            "  \"contact\": {\"between\": true, \"friction\": 0.5},\n"
+            "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
+            "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 8},\n"
+            "  \"probes\": [{\"name\": \"ground\", \"contact\": \"ground\"}]\n}\n");
+    return example_close(&file, true);
+}
+
+int example_pile(bough_context *ctx, example *e) {
+    bough_status s = BOUGH_OK;
+    for (int l = 0; l < LETTERS && !s; l++)
+        s = write_meshes(ctx, e, l);
+    if (s)
+        return app_fail(ctx);
+    e->parts = WORDS * WORD;
+    e->coordinates = LETTER_R * WORDS * WORD;
+    return write_pile(e) ? APP_OK : APP_FAILED;
 }

@@ -387,10 +387,11 @@ BOUGH_API void bough_tree_state_clear_forces(const bough_tree_model *model, boug
 
 /* ---- contact ---- */
 
-/* A rigid part that flies, with nothing on it, and the shape by which it touches all others. */
+/* A part, and the shape by which others touch it: it moves with the part's frame. A rigid part that flies, with nothing
+ * on it, touches obstacles and others by it, too; all others do that with their samples. */
 typedef struct bough_tree_solid {
     int32_t part;
-    bough_shape_def shape; /* a sphere or a box; its frame in the part's, which is at its centre of mass */
+    bough_shape_def shape; /* a sphere or a box; its frame in the part's (of a rigid one: at its centre of mass) */
 } bough_tree_solid;
 
 typedef struct bough_tree_touch_def {
@@ -404,7 +405,9 @@ typedef struct bough_tree_touch_def {
     double rest_speed;     /* m/s: trees that fly and of which no point is faster for rest_time fall asleep, with what
                               they touch; they cost nothing until something touches or pushes them; 0: none does */
     double rest_time;      /* s */
-    uint64_t reserved[2];  /* zeros: room for fields of later versions */
+    const bool *between;   /* of each component of the model: its parts touch those of others that say so, and each
+                              other; not those that they hang on. NULL: none do. Needs samples and a closed surface */
+    uint64_t reserved[1];  /* zeros: room for fields of later versions */
 } bough_tree_touch_def;
 /* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, 10000 contacts, rest below 0.05 m/s for 0.5 s. */
 BOUGH_API bough_tree_touch_def bough_default_tree_touch_def(void);

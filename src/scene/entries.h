@@ -66,7 +66,7 @@
 #define BO_ASSEMBLY_KEYS                                                                                               \
     BO_FILE_KEYS, "name", "components", "parts", "object", "objects", "place", "paint", "curves", "gravity", "forces", \
         "wind", "engine", "time", "settle", "probes", "ties", "events", "break", "remove_below", "obstacles", "contact"
-#define BO_PARTS_CONTACT_KEYS "friction", "slip_speed", "most_contacts", "solids"
+#define BO_PARTS_CONTACT_KEYS "friction", "slip_speed", "most_contacts", "solids", "between", "rest_speed", "rest_time"
 #define BO_SOLID_KEYS "part", "shape"
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"

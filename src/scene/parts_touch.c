@@ -19,9 +19,6 @@ static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *ass
     BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &solid->part));
     BO_TRY(read_shape(bo_json_must(&at, "shape"), hash, &solid->shape));
     const bo_part *part = &assembly->parts[solid->part];
-    const bough_component *c = assembly->components[part->component].rigid;
-    if (part->parent >= 0 || (c->support != BOUGH_SUPPORT_FREE && !part->flies))
-        return bo_json_fail(bo_json_at(&at, "part"), "must be a root that flies");
     solid->shape.radius *= part->scale, solid->shape.half *= part->scale;
     solid->shape.halves = bo_scale(part->scale, solid->shape.halves);
     solid->shape.pose.t = bo_scale(part->scale, solid->shape.pose.t);
@@ -49,6 +46,35 @@ static bough_status read_solids(bo_json at, const bo_assembly *assembly, uint64_
     return status;
 }
 
+/* "between": true, or a list of components (with * and ?) whose parts touch each other. */
+static bough_status read_between(bo_json at, const bo_assembly *assembly, bo_parts_touch *touch) {
+    bool all = false;
+    int32_t count = 0;
+    if (!at.value)
+        return BOUGH_OK;
+    if (json_is_array(at.value))
+        BO_TRY(bo_json_list(at, &count));
+    else
+        BO_TRY(bo_json_flag(at, &all));
+    if (!(touch->between = BO_NEW_ZEROS(at.ctx, bool, assembly->component_count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < assembly->component_count; c++)
+        touch->between[c] = all;
+    for (int32_t i = 0; i < count; i++) {
+        const char *pattern;
+        bool any = false;
+        bo_json item = bo_json_item(&at, i);
+        BO_TRY(bo_json_string(item, &pattern));
+        for (int32_t c = 0; c < assembly->component_count; c++)
+            if (bo_glob_matches(pattern, assembly->components[c].name))
+                touch->between[c] = any = true;
+        if (!any)
+            return bo_json_fail(item, "names no component of the scene");
+    }
+    touch->def.between = touch->between;
+    return BOUGH_OK;
+}
+
 static bough_status read(const bo_json *root, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
     bo_json contact = bo_json_at(root, "contact");
     double most = touch->def.most_contacts;
@@ -58,9 +84,13 @@ static bough_status read(const bo_json *root, const bo_assembly *assembly, uint6
     BO_TRY(bo_json_number(bo_json_at(&contact, "slip_speed"), BO_POSITIVE, &touch->def.slip));
     BO_TRY(bo_json_number(bo_json_at(&contact, "most_contacts"), (bo_range){1, 1e6, false}, &most));
     touch->def.most_contacts = (int32_t)most;
+    BO_TRY(bo_json_number(bo_json_at(&contact, "rest_speed"), BO_NOT_NEGATIVE, &touch->def.rest_speed));
+    BO_TRY(bo_json_number(bo_json_at(&contact, "rest_time"), BO_POSITIVE, &touch->def.rest_time));
     BO_TRY(read_solids(bo_json_at(&contact, "solids"), assembly, hash, touch));
-    if (!bo_json_has(root, "obstacles") && touch->def.solid_count == 0)
-        return bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"solids\" here");
+    BO_TRY(read_between(bo_json_at(&contact, "between"), assembly, touch));
+    if (!bo_json_has(root, "obstacles") && touch->def.solid_count == 0 && !touch->between)
+        return bo_json_fail(contact,
+                            "has nothing to touch; give the scene \"obstacles\", or \"solids\" or \"between\" here");
     touch->def.obstacle_count = touch->around->shape_count, touch->def.obstacles = touch->around->touched;
     touch->around->def.friction = touch->def.friction, touch->around->def.slip = touch->def.slip;
     return BOUGH_OK;
@@ -81,5 +111,6 @@ void bo_parts_touch_free(bough_context *ctx, bo_parts_touch *touch) {
         return;
     bo_body_touch_free(ctx, touch->around);
     bo_free(ctx, touch->solids);
+    bo_free(ctx, touch->between);
     bo_free(ctx, touch);
 }

@@ -30,7 +30,8 @@ static int32_t root_of(const bough_part_def *parts, int32_t *roots, int32_t part
     return root;
 }
 
-/* Where trees sleep, those that are awake are one grove, through which alone steps see the model. */
+/* Trees that are awake become one grove, through which alone steps see the model, and those that sleep another. False:
+ * none sleeps. */
 static bool part_sleepers(const bough_part_def *parts, int32_t count, const int32_t *roots, int32_t *grove_of) {
     bool any = false;
     for (int32_t i = 0; i < count; i++)

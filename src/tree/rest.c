@@ -61,7 +61,7 @@ static bool is_pushed(const bo_tree_work *w, const bo_tree_part *part, int32_t i
     return false;
 }
 
-/* What touches each other falls asleep together, and nothing does that leans on something that stands. */
+/* Trees that touch each other fall asleep together, and none does that leans on one which is held. */
 void bo_tree_watch_rest(const bough_tree_model *model, bough_tree_state *state, double dt) {
     bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_touch *touch = w->touch;

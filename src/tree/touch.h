@@ -11,10 +11,12 @@
 #include "contact/sweep.h"
 #include "tree/tree.h"
 
-/* A rigid part that flies by itself and that others touch by a shape. */
+/* A part that others touch by a shape, which moves with its frame. A rigid part that flies by itself touches obstacles
+ * and others by it, too. */
 typedef struct bo_tree_solid {
     int32_t part;      /* outside */
     bo_obstacle shape; /* pose: in the part's axes; not a plane, a height field or a grid */
+    bool carried;      /* out: it is no rigid part that flies by itself */
 } bo_tree_solid;
 
 typedef struct bo_tree_touch_def {

@@ -82,7 +82,8 @@ bough_status bough_tree_state_touch(bough_context *ctx, const bough_tree_model *
                                                           .slip = def->slip_speed,
                                                           .most_contacts = def->most_contacts,
                                                           .rest_speed = def->rest_speed,
-                                                          .rest_time = def->rest_time});
+                                                          .rest_time = def->rest_time,
+                                                          .between = def->between});
     bo_free(ctx, obstacles);
     bo_free(ctx, solids);
     return status;

@@ -383,11 +383,19 @@ static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shap
     return comes_near(s, bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius, -speed);
 }
 
+/* One of the two hangs on the other, or both hang on a third: they meet where they hang. */
+static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
+    const int32_t up = model->parts[a].parent, other = model->parts[b].parent;
+    const int32_t top = up >= 0 ? model->parts[up].parent : -1, above = other >= 0 ? model->parts[other].parent : -1;
+    return up == b || other == a || (up >= 0 && up == other) || (top >= 0 && top == b) || (above >= 0 && above == a);
+}
+
 /* The part of a solid that i may touch; of two spheres the first one has the contact. */
 static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t own, int32_t solid) {
     const int32_t part = s->model->inside[s->touch->def.solids[solid].part];
     const bo_tree_figure *shape = &s->touch->shapes[i];
-    if (solid == own || part < 0 || (s->model->parts[i].asleep && s->model->parts[part].asleep) ||
+    if (solid == own || part < 0 || part == i || are_related(s->model, part, i) ||
+        (s->model->parts[i].asleep && s->model->parts[part].asleep) ||
         (solid < own && are_equal_spheres(s, own, solid)))
         return false;
     return comes_near(s, bo_obstacle_distance(&s->touch->placed[solid], shape->centre) - shape->radius,
@@ -416,13 +424,6 @@ static bough_status look_at_part(bo_tree_search *s, int32_t i, near_things *near
 }
 
 /* ---- part against part ---- */
-
-/* One of the two hangs on the other, or both hang on a third: they meet where they hang. */
-static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
-    const int32_t up = model->parts[a].parent, other = model->parts[b].parent;
-    const int32_t top = up >= 0 ? model->parts[up].parent : -1, above = other >= 0 ? model->parts[other].parent : -1;
-    return up == b || other == a || (up >= 0 && up == other) || (top >= 0 && top == b) || (above >= 0 && above == a);
-}
 
 static bool may_meet(const void *user, int32_t a, int32_t b) {
     const bo_tree_search *s = user;

@@ -16,19 +16,23 @@ static bough_status check_solid(bough_context *ctx, const bough_tree_model *mode
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d that others could touch", solid->part);
     const bough_part_def *part = &def->parts[solid->part];
     const char *name = part->name ? part->name : "";
-    const bough_component *c = def->components[part->component];
-    if (c->r > 0 || part->parent >= 0 || !(part->free || c->support == BOUGH_SUPPORT_FREE))
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "the part \"%s\" has a shape that others touch; for that it must be rigid and fly", name);
-    for (int32_t i = 0; i < def->part_count; i++)
-        if (def->parts[i].parent == solid->part)
-            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                           "the part \"%s\" has a shape that others touch; for that nothing may hang on it", name);
     if (solid->shape.kind != BO_OBSTACLE_SPHERE && solid->shape.kind != BO_OBSTACLE_CAPSULE &&
         solid->shape.kind != BO_OBSTACLE_BOX)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the part \"%s\" has a shape that others touch; it must be a sphere, a capsule or a box", name);
     return BOUGH_OK;
+}
+
+/* The part does more than to be this shape. */
+static bool is_carried(const bough_tree_model_def *def, int32_t index) {
+    const bough_part_def *part = &def->parts[index];
+    const bough_component *c = def->components[part->component];
+    if (c->r > 0 || part->parent >= 0 || !(part->free || c->support == BOUGH_SUPPORT_FREE))
+        return true;
+    for (int32_t i = 0; i < def->part_count; i++)
+        if (def->parts[i].parent == index)
+            return true;
+    return false;
 }
 
 static bough_status check(bough_context *ctx, const bough_tree_model *model, const bo_tree_touch_def *def) {
@@ -157,7 +161,10 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     for (size_t i = 0; i < parts; i++)
         touch->solid_of[i] = -1;
     for (int32_t k = 0; k < def->solid_count; k++)
-        solids[k] = def->solids[k], touch->solid_of[solids[k].part] = k;
+        solids[k] = def->solids[k], solids[k].carried = is_carried(&model->def, solids[k].part);
+    for (int32_t k = 0; k < def->solid_count; k++)
+        if (!solids[k].carried)
+            touch->solid_of[solids[k].part] = k;
     for (size_t i = 0; i < parts; i++) {
         const bough_part_def *part = &model->def.parts[i];
         touch->mass += part->scale * part->scale * part->scale * model->def.components[part->component]->mass;

@@ -169,8 +169,46 @@ static void trees_touch_themselves(void **state) {
     check(lowest[0] < 0.05 && lowest[1] > 0.1);
 }
 
+/* A shape that is attached to a part moves with it: a bar that falls onto a ball at the end of a beam bends the beam. */
+static void shapes_move_with_their_parts(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bars b;
+    prepare_bars(&b, ctx, 2, 2e-3, false);
+    b.root = (bough_component_destroy(ctx, b.root), cook_one(ctx, 5, 1, 2e-3, false));
+    b.limb = (bough_component_destroy(ctx, b.limb), cook_one(ctx, 5, 1, 2e-3, true));
+    b.parts[1].parent = -1, b.parts[1].scale = 0.5;
+    memcpy(b.parts[1].rotation, b.parts[0].rotation, sizeof b.parts->rotation);
+    b.parts[1].position[0] = 0.9, b.parts[1].position[2] = 0.8;
+    grow_bars(&b);
+    for (int step = 0; step < 240; step++) /* sags by itself */
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+    bo_tree_solid ball = {
+        .part = 0,
+        .shape = {.kind = BO_OBSTACLE_SPHERE, .radius = 0.25, .pose = {{{1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0.9, 0, 0}}}};
+    bo_tree_touch_def def = bo_default_tree_touch_def();
+    def.solid_count = 1, def.solids = &ball;
+    b.state->roots[0].pose.position[2] = 0.8, b.state->roots[0].velocity[2] = 0;
+    check_ok(ctx, bough_tree_state_update(ctx, b.model, b.state));
+    check_ok(ctx, bo_tree_state_touch(ctx, b.model, b.state, &def));
+    const double before = b.state->q[0];
+    double force = 0, deepest = 0, moved = 0;
+    for (int step = 0; step < 120; step++) {
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+        force = fmax(force, force_between(&b, false, &deepest));
+        moved = fmax(moved, fabs(b.state->q[0] - before));
+    }
+    printf("force %.3g N, deepest %.2g m, the beam's first coordinate moves by %.3g of %.3g\n", force, deepest, moved,
+           before);
+    check(force > 50);
+    check_below(deepest, 0.01);
+    clear_bars(&b);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(collisions_keep_momenta), cmocka_unit_test(stacks_stand),
-                                       cmocka_unit_test(trees_touch_themselves)};
+                                       cmocka_unit_test(trees_touch_themselves),
+                                       cmocka_unit_test(shapes_move_with_their_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,8 +323,10 @@ static void wrong_contacts_are_refused(void **state) {
     bough_tree_solid solid = {.part = 0, .shape = bough_default_shape_def()};
     bough_tree_touch_def def = bough_default_tree_touch_def();
     def.solid_count = 1, def.solids = &solid;
+    solid.shape.kind = BOUGH_SHAPE_PLANE;
     check_fails(ctx, bough_tree_state_touch(ctx, b.model, b.state, &def), BOUGH_ERROR_UNSUPPORTED,
-                "it must be rigid and fly");
+                "it must be a sphere, a capsule or a box");
+    solid.shape.kind = BOUGH_SHAPE_SPHERE, solid.shape.radius = 0.1;
     solid.part = 7;
     check_int(bough_tree_state_touch(ctx, b.model, b.state, &def), BOUGH_ERROR_ARGUMENT);
     def.solid_count = 0, def.friction = -1;
