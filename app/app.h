@@ -302,8 +302,10 @@ bough_status app_tree_draw_painted(bough_context *ctx, const bough_tree_model *m
 bool app_is_rigid(const bough_run *run);
 /* Its things are placed by their frames, or bent by coordinates; else there is a mesh whose vertices move. */
 bool app_has_looks(const bough_run *run);
-/* The first of the things beside a body that is drawn by its vertices, obstacles; the number of things: there are none. */
+/* The first of the things that stand beside a body or parts without vertices in the mesh of the run, obstacles, which are
+ * the last of all; the number of things: there are none. */
 int32_t app_first_beside(const bough_run *run);
+int32_t app_count_beside(const bough_run *run);
 /* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
  * of each thing of the run, and a thing for each look; returns how many looks there are. */
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
@@ -313,14 +315,16 @@ int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
 /* A tree of parts on its way into a .glb file. */
 typedef struct app_tree_glb {
     bough_glb *glb;
-    bough_glb_pose *poses;
+    bough_glb_pose *poses; /* of the parts, then of what stands beside them */
     float *weights;
     int32_t frame_count;
+    const bough_run *run; /* that has something beside its parts; NULL: none */
 } app_tree_glb;
 
-/* To be destroyed, also when it fails. */
+/* run: whose obstacles are shown too; NULL: there are none. To be destroyed, also when it fails. */
 bough_status app_tree_glb_create(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
-                                 const app_part_style *styles, const char *path, app_tree_glb *film);
+                                 const bough_run *run, const app_part_style *styles, const char *path,
+                                 app_tree_glb *film);
 /* The state as one more frame. */
 bough_status app_tree_glb_add(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
                               app_tree_glb *film);

@@ -21,6 +21,7 @@ bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, cons
     bough_status s = create_glb(ctx, path, &film->glb);
     if (s)
         return s;
+    film->beside_count = app_count_beside(run);
     if (bough_run_model(run, &model, &state)) {
         film->vertex_count = bough_tree_model_vertex_count(model);
         return BOUGH_OK;
@@ -28,7 +29,6 @@ bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, cons
     const bough_mesh *mesh = bough_run_mesh(run);
     s = mesh ? app_view_create(ctx, mesh, &film->view) : BOUGH_ERROR_MEMORY;
     film->vertex_count = s ? 0 : film->view.surface->vertex_count;
-    film->beside_count = bough_run_thing_count(run) - app_first_beside(run);
     return s;
 }
 
@@ -62,17 +62,6 @@ static bough_status body_positions(const bough_run *run, const app_view *view, f
     return u ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static void place_beside(const bough_run *run, const app_baked_glb *film) {
-    bough_glb_pose *poses = film->beside + (size_t)film->frame_count * (size_t)film->beside_count;
-    for (int32_t i = 0; i < film->beside_count; i++) {
-        bough_thing_state now;
-        bough_run_thing_state(run, app_first_beside(run) + i, &now);
-        poses[i] = (bough_glb_pose){.hidden = !now.there};
-        memcpy(poses[i].translation, now.frame.pose.position, sizeof poses[i].translation);
-        memcpy(poses[i].rotation, now.frame.pose.rotation, sizeof poses[i].rotation);
-    }
-}
-
 bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_baked_glb *film) {
     const bough_tree_model *model;
     const bough_tree_state *state;
@@ -83,7 +72,7 @@ bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_bak
     float *x = frame_of(film, film->frame_count);
     bough_status s = bough_run_model(run, &model, &state) ? bough_tree_state_surface(ctx, model, state, x, NULL)
                                                           : body_positions(run, &film->view, x);
-    place_beside(run, film);
+    app_glb_place_beside(run, film->beside + (size_t)film->frame_count * (size_t)film->beside_count);
     film->times[film->frame_count] = bough_run_values(run)[BOUGH_COLUMN_TIME];
     film->frame_count += !s;
     return s;
@@ -216,15 +205,6 @@ static bough_status add_frames(bough_context *ctx, const app_baked_glb *film, in
     return s;
 }
 
-static bough_status add_beside(bough_context *ctx, const bough_run *run, const app_baked_glb *film) {
-    bough_status s = BOUGH_OK;
-    for (int32_t i = 0; i < film->beside_count && !s; i++) {
-        const bough_thing *thing = bough_run_thing(run, app_first_beside(run) + i);
-        s = app_glb_add_look(ctx, thing, bough_run_thing_look(run, thing->look), film->glb);
-    }
-    return s;
-}
-
 static bough_status add_pieces(bough_context *ctx, const bough_run *run, const app_part_style *styles,
                                const app_baked_glb *film, int32_t *count) {
     const bough_tree_model *model;
@@ -266,7 +246,7 @@ bough_status app_baked_glb_finish(bough_context *ctx, const bough_run *run, cons
     int32_t count;
     bough_status s = add_pieces(ctx, run, styles, film, &count);
     if (!s)
-        s = add_beside(ctx, run, film);
+        s = app_glb_add_beside(ctx, run, film->glb);
     if (!s)
         s = add_frames(ctx, film, count);
     if (s)

@@ -15,7 +15,7 @@ static bool is_seen(const bough_run *run, int32_t thing) {
     return look_at(run, thing)->triangle_count > 0;
 }
 
-bough_status app_glb_add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb) {
+static bough_status add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb) {
     const size_t scalars = 3 * (size_t)look->vertex_count;
     float *x = malloc(scalars * sizeof *x);
     if (!x)
@@ -33,6 +33,27 @@ bough_status app_glb_add_look(bough_context *ctx, const bough_thing *thing, cons
     return s;
 }
 
+static void place(const bough_run *run, int32_t thing, bough_glb_pose *pose) {
+    bough_thing_state now;
+    bough_run_thing_state(run, thing, &now);
+    *pose = (bough_glb_pose){.hidden = !now.there};
+    memcpy(pose->translation, now.frame.pose.position, sizeof pose->translation);
+    memcpy(pose->rotation, now.frame.pose.rotation, sizeof pose->rotation);
+}
+
+bough_status app_glb_add_beside(bough_context *ctx, const bough_run *run, bough_glb *glb) {
+    bough_status s = BOUGH_OK;
+    for (int32_t i = app_first_beside(run); i < bough_run_thing_count(run) && !s; i++)
+        s = add_look(ctx, bough_run_thing(run, i), look_at(run, i), glb);
+    return s;
+}
+
+void app_glb_place_beside(const bough_run *run, bough_glb_pose *poses) {
+    const int32_t first = app_first_beside(run);
+    for (int32_t i = first; i < bough_run_thing_count(run); i++)
+        place(run, i, &poses[i - first]);
+}
+
 /* A mesh for each look, and a node for each thing that is seen. */
 static bough_status add_nodes(bough_context *ctx, const bough_run *run, int32_t count, bough_glb *glb) {
     int32_t *look_of = calloc(3 * (size_t)count + 1, sizeof *look_of), mesh_count = 0;
@@ -42,7 +63,7 @@ static bough_status add_nodes(bough_context *ctx, const bough_run *run, int32_t 
     for (int32_t i = 0; i < look_count && !s; i++) {
         if (is_seen(run, looks[i])) {
             mesh_of[i] = mesh_count++;
-            s = app_glb_add_look(ctx, bough_run_thing(run, looks[i]), look_at(run, looks[i]), glb);
+            s = add_look(ctx, bough_run_thing(run, looks[i]), look_at(run, looks[i]), glb);
         }
     }
     for (int32_t i = 0; i < count && !s; i++) {
@@ -84,13 +105,8 @@ bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const
 bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film) {
     bough_glb_pose *to = film->poses;
     for (int32_t i = 0; i < bough_run_thing_count(run); i++) {
-        bough_thing_state now;
-        if (!is_seen(run, i))
-            continue;
-        bough_run_thing_state(run, i, &now);
-        memcpy(to->translation, now.frame.pose.position, sizeof to->translation);
-        memcpy(to->rotation, now.frame.pose.rotation, sizeof to->rotation);
-        to++;
+        if (is_seen(run, i))
+            place(run, i, to++);
     }
     return bough_glb_add_frame(ctx, film->glb, bough_run_values(run)[BOUGH_COLUMN_TIME], film->poses, NULL);
 }

@@ -109,7 +109,7 @@ static int prepare(oak_run *o) {
     if (!s)
         s = bough_tree_state_settle(o->ctx, o->model, o->state, NULL, NULL);
     if (!s)
-        s = app_tree_glb_create(o->ctx, o->model, o->state, app_oak_styles, film, &o->film);
+        s = app_tree_glb_create(o->ctx, o->model, o->state, NULL, app_oak_styles, film, &o->film);
     o->prepared = app_seconds() - start;
     if (s == BOUGH_CANCELLED)
         return app_fail_with("stopped before the wind blew; components that are cooked are kept for the next demo");

@@ -133,7 +133,7 @@ static bough_status open_glb(bough_context *ctx, const bough_run *run, app_film 
         return app_cast_glb_create(ctx, run, film->glb_path, &film->cast_glb);
     if (parts && !(film->styles = app_choose_styles(bough_tree_model_describe(model))))
         return BOUGH_ERROR_MEMORY;
-    return parts && !film->baked ? app_tree_glb_create(ctx, model, state, film->styles, film->glb_path, &film->glb)
+    return parts && !film->baked ? app_tree_glb_create(ctx, model, state, run, film->styles, film->glb_path, &film->glb)
                                  : app_baked_glb_create(ctx, run, film->glb_path, &film->baked_glb);
 }
 

@@ -33,6 +33,8 @@ bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_s
  * when it fails. */
 bough_status app_thing_points(bough_context *ctx, const bough_run *run, size_t *count, float **points);
 bool app_has_obstacles(const bough_run *run);
+/* Finds the height of the first floor among the obstacles, level and flat; false: there is none. */
+bool app_find_floor(const bough_run *run, double *height);
 
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
@@ -69,6 +71,8 @@ extern const struct argp app_shot_argp; /* child parser of its options; its inpu
 
 /* thing_picture.c */
 bough_status app_draw_things(bough_context *ctx, const bough_run *run, const app_shot_def *def, bough_picture *picture);
+/* Likewise what stands beside a body or parts. */
+bough_status app_draw_beside(bough_context *ctx, const bough_run *run, const app_shot_def *def, bough_picture *picture);
 
 typedef struct app_shot {
     app_shot_def def;
@@ -161,9 +165,11 @@ typedef struct app_cast_glb {
     bough_glb_pose *poses;
 } app_cast_glb;
 
+/* Adds the looks of all that stands beside a body or parts, a mesh each. */
+bough_status app_glb_add_beside(bough_context *ctx, const bough_run *run, bough_glb *glb);
+/* Tells where all of it is now: app_count_beside() poses. */
+void app_glb_place_beside(const bough_run *run, bough_glb_pose *poses);
 /* To be destroyed, also when it fails. */
-/* Adds the look of a rigid thing as a mesh. */
-bough_status app_glb_add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb);
 bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_cast_glb *film);
 bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film);
 bough_status app_cast_glb_finish(bough_context *ctx, app_cast_glb *film);

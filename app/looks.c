@@ -18,7 +18,14 @@ bool app_has_looks(const bough_run *run) {
 }
 
 int32_t app_first_beside(const bough_run *run) {
-    return app_has_looks(run) ? bough_run_thing_count(run) : 1;
+    int32_t first = bough_run_thing_count(run);
+    while (first > 0 && bough_run_thing(run, first - 1)->held && bough_run_thing(run, first - 1)->vertex_count == 0)
+        first--;
+    return first;
+}
+
+int32_t app_count_beside(const bough_run *run) {
+    return bough_run_thing_count(run) - app_first_beside(run);
 }
 
 /* Places that differ by rounding only look the same. */

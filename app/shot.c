@@ -340,6 +340,7 @@ bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_s
     if (!s)
         set_camera(&points, def, shot);
     shot->camera.ground = shot->camera.ground && !app_has_obstacles(run); /* which are the ground then */
+    app_find_floor(run, &shot->ground[2]);
     free(points.x);
     if (!s && parts && !(shot->styles = app_choose_styles(bough_tree_model_describe(model))))
         s = BOUGH_ERROR_MEMORY;
@@ -370,7 +371,7 @@ static bough_status draw_parts(bough_context *ctx, const bough_run *run, const b
     if (!s)
         s = app_tree_draw_painted(ctx, model, state, shot->styles, colours, shot->picture);
     free(colours);
-    return s;
+    return s ? s : app_draw_beside(ctx, run, &shot->def, shot->picture);
 }
 
 static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot *shot) {
@@ -389,7 +390,7 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
         s = app_view_draw_values(ctx, &shot->view, shot->picture, u, shows ? values : NULL, shot->scale.largest,
                                  shot->view.surface->element_count < 20000);
     free(values);
-    return s || app_has_looks(run) ? s : app_draw_things(ctx, run, &shot->def, shot->picture);
+    return s ? s : app_draw_beside(ctx, run, &shot->def, shot->picture);
 }
 
 static bough_status draw_bar(bough_context *ctx, app_shot *shot) {

@@ -2,6 +2,7 @@
 #include "film.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,36 @@ static void choose_colour(const bough_thing *thing, const bough_look *look, cons
         }
 }
 
+/* Tells whether a thing is a level floor, and how high it lies. */
+static bool is_floor(const bough_run *run, int32_t i, double *height) {
+    const bough_thing *thing = bough_run_thing(run, i);
+    const bough_look *look = thing->held ? bough_run_thing_look(run, thing->look) : NULL;
+    bough_thing_state now;
+    if (!look || look->component || look->vertex_count == 0)
+        return false;
+    bough_run_thing_state(run, i, &now);
+    const double *up = now.frame.pose.rotation + 6;
+    bool level = true;
+    for (const double *x = look->vertices; x < look->vertices + 3 * (size_t)look->vertex_count; x += 3)
+        level &= fabs(up[0] * x[0] + up[1] * x[1] + up[2] * x[2]) < 1e-6;
+    *height = now.frame.pose.position[2];
+    return level;
+}
+
+bool app_find_floor(const bough_run *run, double *height) {
+    for (int32_t i = 0; i < bough_run_thing_count(run); i++)
+        if (is_floor(run, i, height))
+            return true;
+    return false;
+}
+
+/* A meadow is drawn instead of the floor on which it lies. */
+static bool is_meadow(const bough_run *run, int32_t i, const app_shot_def *def) {
+    double height, floor;
+    return def->backdrop == APP_BACKDROP_MEADOW && is_floor(run, i, &height) && app_find_floor(run, &floor) &&
+           height <= floor && height >= floor;
+}
+
 static bough_status draw(bough_context *ctx, const bough_run *run, int32_t i, const app_shot_def *def,
                          bough_picture *picture) {
     const bough_thing *thing = bough_run_thing(run, i);
@@ -100,12 +131,21 @@ static bough_status draw(bough_context *ctx, const bough_run *run, int32_t i, co
     return s;
 }
 
-bough_status app_draw_things(bough_context *ctx, const bough_run *run, const app_shot_def *def,
-                             bough_picture *picture) {
+static bough_status draw_from(bough_context *ctx, const bough_run *run, int32_t first, const app_shot_def *def,
+                              bough_picture *picture) {
     bough_status s = BOUGH_OK;
-    const int32_t count = bough_run_thing_count(run);
-    for (int32_t i = app_has_looks(run) ? 0 : app_first_beside(run); i < count && !s; i++)
-        if (bough_run_thing_look(run, bough_run_thing(run, i)->look)->triangle_count > 0)
+    for (int32_t i = first; i < bough_run_thing_count(run) && !s; i++)
+        if (bough_run_thing_look(run, bough_run_thing(run, i)->look)->triangle_count > 0 && !is_meadow(run, i, def))
             s = draw(ctx, run, i, def, picture);
     return s;
+}
+
+bough_status app_draw_things(bough_context *ctx, const bough_run *run, const app_shot_def *def,
+                             bough_picture *picture) {
+    return draw_from(ctx, run, 0, def, picture);
+}
+
+bough_status app_draw_beside(bough_context *ctx, const bough_run *run, const app_shot_def *def,
+                             bough_picture *picture) {
+    return draw_from(ctx, run, app_first_beside(run), def, picture);
 }

@@ -1,5 +1,5 @@
 /* Trees of parts as animated glTF: the columns of U are morph targets, q their weights, frames the poses of nodes. */
-#include "app.h"
+#include "film.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,8 +56,16 @@ static bough_status add_component(bough_context *ctx, const bough_tree_model_def
     return s;
 }
 
-static bough_status add_parts(bough_context *ctx, const bough_tree_model_def *def, const app_part_style *styles,
-                              bough_glb *glb) {
+static bough_status add_beside(bough_context *ctx, const bough_run *run, int32_t mesh_count, bough_glb *glb) {
+    bough_status s = app_glb_add_beside(ctx, run, glb);
+    for (int32_t i = app_first_beside(run); i < bough_run_thing_count(run) && !s; i++)
+        s = bough_glb_add_node(ctx, glb, bough_run_thing(run, i)->name, mesh_count++, 1);
+    return s;
+}
+
+/* run: that has something beside its parts; NULL: none. */
+static bough_status add_parts(bough_context *ctx, const bough_tree_model_def *def, const bough_run *run,
+                              const app_part_style *styles, bough_glb *glb) {
     int32_t *mesh_of_part = malloc(((size_t)def->part_count + 1) * sizeof *mesh_of_part), mesh_count = 0;
     bough_status s = mesh_of_part ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < def->component_count && !s; c++)
@@ -65,7 +73,7 @@ static bough_status add_parts(bough_context *ctx, const bough_tree_model_def *de
     for (int32_t p = 0; p < def->part_count && !s; p++)
         s = bough_glb_add_node(ctx, glb, def->parts[p].name, mesh_of_part[p], def->parts[p].scale);
     free(mesh_of_part);
-    return s;
+    return s || !run ? s : add_beside(ctx, run, mesh_count, glb);
 }
 
 /* Diagonal of the box around what is seen. */
@@ -86,10 +94,12 @@ static bough_status find_size(bough_context *ctx, const bough_tree_model *model,
 }
 
 bough_status app_tree_glb_create(bough_context *ctx, const bough_tree_model *model, const bough_tree_state *state,
-                                 const app_part_style *styles, const char *path, app_tree_glb *film) {
+                                 const bough_run *run, const app_part_style *styles, const char *path,
+                                 app_tree_glb *film) {
     const bough_tree_model_def *def = bough_tree_model_describe(model);
-    *film = (app_tree_glb){0};
-    film->poses = calloc((size_t)def->part_count + 1, sizeof *film->poses);
+    const int32_t beside = run ? app_count_beside(run) : 0;
+    *film = (app_tree_glb){.run = beside > 0 ? run : NULL};
+    film->poses = calloc((size_t)(def->part_count + beside) + 1, sizeof *film->poses);
     film->weights = calloc((size_t)bough_tree_model_size(model) + 1, sizeof *film->weights);
     if (!film->poses || !film->weights)
         return BOUGH_ERROR_MEMORY;
@@ -99,7 +109,7 @@ bough_status app_tree_glb_create(bough_context *ctx, const bough_tree_model *mod
     glb_def.tolerance *= INVISIBLE;
     if (!s)
         s = bough_glb_create(ctx, &glb_def, &film->glb);
-    return s ? s : add_parts(ctx, def, styles, film->glb);
+    return s ? s : add_parts(ctx, def, film->run, styles, film->glb);
 }
 
 /* Neither it nor what it hangs on is absent. */
@@ -122,6 +132,8 @@ bough_status app_tree_glb_add(bough_context *ctx, const bough_tree_model *model,
         for (int32_t l = 0; l < def->components[def->parts[p].component]->r; l++)
             *weight++ = (float)q[l];
     }
+    if (film->run)
+        app_glb_place_beside(film->run, film->poses + def->part_count);
     bough_status s = bough_glb_add_frame(ctx, film->glb, state->time, film->poses, film->weights);
     film->frame_count += s == BOUGH_OK;
     return s;

@@ -22,8 +22,9 @@ static double mises_at(const bough_mesh *mesh, const double *mises, int32_t vert
 
 /* Returns the part's stress, or, if every element has its own, that at the vertex. */
 static double stress_of(const view_world *w, int32_t part, int32_t vertex) {
-    double *all = malloc(((size_t)bough_run_stress_count(w->run) + 1) * sizeof *all), stress = NAN;
-    if (all && w->can & BOUGH_CAN_STRESS && !bough_run_stresses(w->run, all))
+    const int32_t count = bough_run_stress_count(w->run);
+    double *all = malloc(((size_t)count + 1) * sizeof *all), stress = NAN;
+    if (all && (w->boundary || part < count) && w->can & BOUGH_CAN_STRESS && !bough_run_stresses(w->run, all))
         stress = w->boundary ? mises_at(bough_run_mesh(w->run), all, vertex) : all[part];
     free(all);
     return stress;

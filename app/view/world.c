@@ -133,7 +133,7 @@ static view_shape *shape_of_things(const view_world *w) {
     for (int32_t i = 0; i < w->look_count && shape; i++)
         if (view_world_look(w, i)->component)
             find_reach(view_world_look(w, i)->component, shape->reach + reach_of[i]);
-    for (int32_t p = 0, q = 0; p < count && shape; p++) {
+    for (int32_t p = 0, q = 0, first = 0; p < count && shape; p++) {
         const bough_thing *from = bough_run_thing(w->run, p);
         const bough_look *look = bough_run_thing_look(w->run, from->look);
         const bough_component *c = look->component;
@@ -144,13 +144,13 @@ static view_shape *shape_of_things(const view_world *w) {
             .scale = from->scale,
             .size = from->scale * size_of_look(look),
             .r = r,
-            .vertices = from->vertex_count,
+            .vertices = look->vertex_count,
             .inner = c ? c->wire.vertex_count : 0,
-            .first = from->first_vertex,
+            .first = first,
             .first_q = q,
             .streamed = c && (wants_all(&w->choice) || r >= VIEW_STREAMED_FROM || from->full_count > 0),
             .reach = shape->reach + reach_of[w->look_of[p]]};
-        q += r;
+        q += r, first += look->vertex_count;
     }
     free(reach_of);
     return shape;

@@ -252,7 +252,7 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
 /* ---- what is shown ---- */
 
 static void drop_surface(full_engine *e) {
-    bo_looks_free(e->ctx, e->looks ? e->plan.obstacle_count : 0, e->looks);
+    bo_looks_free(e->ctx, e->looks ? e->plan.around.count : 0, e->looks);
     bo_free(e->ctx, e->things);
     e->looks = NULL, e->things = NULL;
 }
@@ -269,21 +269,6 @@ static bough_thing describe_body(const bo_engine *engine, double mass) {
                          .rest = bough_default_pose(),
                          .vertex_count = engine->mesh->vertex_count};
 }
-
-/* The mesh of the run is the body's: obstacles have vertices in their looks only. */
-static bough_thing describe_obstacle(const full_engine *e, int32_t i) {
-    return (bough_thing){.name = e->plan.obstacles[i].name,
-                         .kind = "obstacle",
-                         .parent = -1,
-                         .drawing = BOUGH_DRAWN_RIGID,
-                         .look = i,
-                         .scale = 1,
-                         .stiffness = 1,
-                         .rest = e->plan.obstacles[i].rest,
-                         .held = true};
-}
-
-#define PLANES 6 /* in sizes of the body */
 
 /* The mass of vertices that no element connects with others: their momentum at the speed 1. */
 static bough_status weigh_piece(full_engine *e, const bo_body_piece *piece, double *mass) {
@@ -309,7 +294,7 @@ static int32_t body_count(const full_engine *e) {
 
 static bough_status gather(bo_engine *engine) {
     full_engine *e = engine->data;
-    const int32_t obstacles = e->plan.obstacle_count;
+    const int32_t obstacles = e->plan.around.count;
     bough_body_properties whole = {0};
     BO_TRY(bough_body_measure(e->ctx, e->plan.body, &whole));
     const int32_t bodies = body_count(e);
@@ -317,13 +302,12 @@ static bough_status gather(bo_engine *engine) {
     e->looks = BO_NEW_ZEROS(e->ctx, bough_look, obstacles);
     bough_status status = e->things && e->looks ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK && obstacles > 0)
-        status = e->plan.draw(e->ctx, e->plan.draw_data, PLANES * bo_touch_size(e->touch), e->looks);
+        status =
+            bo_surroundings_gather(e->ctx, &e->plan.around, bo_touch_size(e->touch), 0, e->things + bodies, e->looks);
     for (int32_t i = 0; i < bodies && status == BOUGH_OK; i++)
         e->things[i] = describe_body(engine, whole.mass);
     for (int32_t i = 0; i < e->plan.piece_count && status == BOUGH_OK; i++)
         status = describe_piece(e, &e->plan.pieces[i], &e->things[i]);
-    for (int32_t i = 0; i < obstacles && status == BOUGH_OK; i++)
-        e->things[bodies + i] = describe_obstacle(e, i);
     if (status != BOUGH_OK) {
         drop_surface(e);
         return status;
@@ -335,14 +319,10 @@ static bough_status gather(bo_engine *engine) {
 
 static void look_at(void *data, int32_t thing, bough_thing_state *state) {
     const full_engine *e = data;
-    const int32_t number = thing - body_count(e);
-    const bo_body_obstacle_look *obstacle = number >= 0 ? &e->plan.obstacles[number] : NULL;
-    *state = (bough_thing_state){.frame = {.pose = obstacle ? obstacle->rest : bough_default_pose()},
-                                 .parent = -1,
-                                 .there = true,
-                                 .stiffness = 1};
-    if (obstacle && obstacle->frame)
-        obstacle->frame(obstacle->frame_data, e->motion.t, &state->frame);
+    const int32_t obstacle = thing - body_count(e);
+    *state = (bough_thing_state){.frame = {.pose = bough_default_pose()}, .parent = -1, .there = true, .stiffness = 1};
+    if (obstacle >= 0)
+        bo_surroundings_look_at(&e->plan.around, obstacle, e->motion.t, state);
 }
 
 /* Nobody has looked for its frequencies: a hand takes it for slow. */

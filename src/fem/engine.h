@@ -2,17 +2,9 @@
 #ifndef BO_FEM_ENGINE_H
 #define BO_FEM_ENGINE_H
 
-#include "engine/engine.h"
+#include "engine/surroundings.h"
 #include "fem/drive.h"
 
-/* An obstacle as it is looked at; what is touched of it is in bo_touch_def. */
-typedef struct bo_body_obstacle_look {
-    const char *name;
-    bough_pose rest; /* in the world, at time 0 */
-    /* Tells its place and motion at a time; NULL: it stays. */
-    void (*frame)(const void *data, double t, bough_frame *frame);
-    const void *frame_data;
-} bo_body_obstacle_look;
 /* A body of a scene of several: all of them are one mesh, one behind the other. */
 typedef struct bo_body_piece {
     char *name;
@@ -26,13 +18,8 @@ typedef struct bo_body_plan {
     const bo_drive *drive;
     const double *velocity;           /* 3 vertex_count, m/s, at the start */
     const struct bo_touch_def *touch; /* obstacles; NULL: it touches nothing */
-    int32_t obstacle_count;           /* `thing` of bo_touch_def.obstacles is one of these */
-    const bo_body_obstacle_look *obstacles;
-    /* Makes the looks of the obstacles, whose arrays become the engine's, also when it fails (bo_looks_free). plane:
-     * side of a plane, m. Called when somebody looks for the first time. */
-    bough_status (*draw)(bough_context *ctx, const void *data, double plane, bough_look *looks);
-    const void *draw_data;
-    int32_t piece_count; /* 0: it is one body */
+    bo_surroundings around;           /* `thing` of bo_touch_def.obstacles is one of these */
+    int32_t piece_count;              /* 0: it is one body */
     const bo_body_piece *pieces;
     int32_t probe_count;
     const bo_probe *probes;

@@ -158,6 +158,9 @@ static bough_status paint(bough_context *ctx, bough_run *run, bo_paint what, int
     if (!(run->engine.kind->can & BOUGH_CAN_PAINT))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s", run->engine.kind->things);
     BO_TRY(check_thing(ctx, run, thing));
+    if (run->engine.things[thing].held)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "\"%.60s\" belongs to the surroundings, which do not bend",
+                       run->engine.things[thing].name);
     BO_TRY(run->engine.kind->paint(run->engine.data, what, thing, siblings, value));
     run->measured = NAN;
     return BOUGH_OK;

@@ -7,11 +7,23 @@
 
 /* ---- surfaces of all things, one after the other ---- */
 
+/* Obstacles that stand beside parts have no vertices in the mesh. */
+static int32_t triangles_in_mesh(const bo_engine *e, int32_t thing) {
+    return e->things[thing].vertex_count > 0 ? e->looks[e->things[thing].look].triangle_count : 0;
+}
+
 static int32_t count_triangles(const bo_engine *e) {
     int64_t sum = 0;
     for (int32_t i = 0; i < e->thing_count; i++)
-        sum += e->looks[e->things[i].look].triangle_count;
+        sum += triangles_in_mesh(e, i);
     return sum > INT32_MAX / 3 ? -1 : (int32_t)sum;
+}
+
+static int32_t count_vertices(const bo_engine *e) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < e->thing_count; i++)
+        count += e->things[i].vertex_count;
+    return count;
 }
 
 static const int32_t *triangles_of(const bough_look *look) {
@@ -21,11 +33,10 @@ static const int32_t *triangles_of(const bough_look *look) {
 /* Corners of all triangles, in vertices of the whole, and the thing of each. */
 static void list_triangles(const bo_engine *e, int32_t *corners, int32_t *thing_of) {
     for (int32_t i = 0; i < e->thing_count; i++) {
-        const bough_look *look = &e->looks[e->things[i].look];
-        const int32_t *own = triangles_of(look);
-        for (int32_t k = 0; k < 3 * look->triangle_count; k++)
+        const int32_t *own = triangles_of(&e->looks[e->things[i].look]), count = triangles_in_mesh(e, i);
+        for (int32_t k = 0; k < 3 * count; k++)
             *corners++ = e->things[i].first_vertex + own[k];
-        for (int32_t k = 0; k < look->triangle_count; k++)
+        for (int32_t k = 0; k < count; k++)
             *thing_of++ = i;
     }
 }
@@ -79,8 +90,7 @@ static bough_status make_mesh(bough_context *ctx, const bo_engine *e, int32_t ve
 
 static bough_status gather(bough_context *ctx, bo_engine *e, bo_run_surface *s) {
     BO_TRY(bo_engine_need_things(e));
-    const bough_thing *last = e->thing_count > 0 ? &e->things[e->thing_count - 1] : NULL;
-    const int32_t vertices = last ? last->first_vertex + last->vertex_count : 0, triangles = count_triangles(e);
+    const int32_t vertices = count_vertices(e), triangles = count_triangles(e);
     if (triangles < 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the surfaces of all things have too many triangles");
     BO_TRY(make_mesh(ctx, e, vertices, triangles, s)); /* may be refused: before there is more */

@@ -203,20 +203,20 @@ static void frame_at(const void *data, double t, bough_frame *frame) {
 }
 
 static bough_status describe_looks(bough_context *ctx, bo_body_touch *touch) {
-    if (!(touch->looks = BO_NEW_ZEROS(ctx, bo_body_obstacle_look, touch->obstacle_count)))
+    if (!(touch->looks = BO_NEW_ZEROS(ctx, bo_obstacle_look, touch->obstacle_count)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < touch->obstacle_count; i++) {
         const bo_body_obstacle *o = &touch->obstacles[i];
         bough_frame start = {.pose = bo_put_pose(o->pose)};
         if (o->track)
             frame_at(o->track, 0, &start);
-        touch->looks[i] = (bo_body_obstacle_look){
+        touch->looks[i] = (bo_obstacle_look){
             .name = o->name, .rest = start.pose, .frame = o->track ? frame_at : NULL, .frame_data = o->track};
     }
     return BOUGH_OK;
 }
 
-bough_status bo_body_touch_draw(bough_context *ctx, const void *data, double plane, bough_look *looks) {
+static bough_status draw(bough_context *ctx, const void *data, double plane, bough_look *looks) {
     const bo_body_touch *touch = data;
     for (int32_t i = 0; i < touch->obstacle_count; i++) {
         const bo_scene_shapes *shapes = &touch->obstacles[i].shapes;
@@ -229,6 +229,14 @@ bough_status bo_body_touch_draw(bough_context *ctx, const void *data, double pla
         bo_triangles_show(ctx, &triangles, shapes->shapes[0].colour, &looks[i]);
     }
     return BOUGH_OK;
+}
+
+bo_surroundings bo_body_touch_around(const bo_body_touch *touch) {
+    return touch ? (bo_surroundings){.count = touch->obstacle_count,
+                                     .obstacles = touch->looks,
+                                     .draw = draw,
+                                     .draw_data = touch}
+                 : (bo_surroundings){0};
 }
 
 /* ---- all ---- */

@@ -28,8 +28,8 @@ typedef struct bo_body_touch {
     int32_t obstacle_count, shape_count;
     bo_body_obstacle *obstacles;
     bo_body_shape *shapes;
-    bo_touch_obstacle *touched;   /* shape_count */
-    bo_body_obstacle_look *looks; /* obstacle_count */
+    bo_touch_obstacle *touched; /* shape_count */
+    bo_obstacle_look *looks;    /* obstacle_count */
     bo_touch_def def;
     int32_t piece_count; /* bodies of a scene of several; 0: it has one */
     bo_body_piece *pieces;
@@ -41,8 +41,8 @@ bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_tou
 bough_status bo_body_touch_obstacles(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
 /* The obstacle of a plane, a sphere, a capsule or a box, where it lies in its owner's frame; false: another form. */
 bool bo_body_touch_simple(const bo_scene_shape *from, bo_obstacle *obstacle);
-/* `draw` of bo_body_plan; data: the bo_body_touch. */
-bough_status bo_body_touch_draw(bough_context *ctx, const void *data, double plane, bough_look *looks);
+/* The obstacles for engines that draw them; NULL: there are none. */
+bo_surroundings bo_body_touch_around(const bo_body_touch *touch);
 /* Takes NULL too. */
 void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch);
 

@@ -47,6 +47,7 @@ static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     scene->content = touch; /* also where it failed */
     BO_TRY(read);
     scene->tree.touch = touch ? &touch->def : NULL;
+    scene->tree.around = bo_body_touch_around(touch ? touch->around : NULL);
     return finish_plan(root->ctx, scene);
 }
 
@@ -117,10 +118,7 @@ static bough_status create_full(bough_context *ctx, const bough_scene *scene, co
                                .drive = &scene->drive,
                                .velocity = whole->velocity,
                                .touch = touch ? &touch->around->def : NULL,
-                               .obstacle_count = touch ? touch->around->obstacle_count : 0,
-                               .obstacles = touch ? touch->around->looks : NULL,
-                               .draw = bo_body_touch_draw,
-                               .draw_data = touch ? touch->around : NULL,
+                               .around = bo_body_touch_around(touch ? touch->around : NULL),
                                .probe_count = whole->probe_count,
                                .probes = whole->probes,
                                .owner = whole,

@@ -252,10 +252,7 @@ static bough_status create_engine(bough_context *ctx, const bough_scene *scene, 
                                .drive = &scene->drive,
                                .velocity = scene->velocity,
                                .touch = touch ? &touch->def : NULL,
-                               .obstacle_count = touch ? touch->obstacle_count : 0,
-                               .obstacles = touch ? touch->looks : NULL,
-                               .draw = bo_body_touch_draw,
-                               .draw_data = touch,
+                               .around = bo_body_touch_around(touch),
                                .piece_count = touch ? touch->piece_count : 0,
                                .pieces = touch ? touch->pieces : NULL,
                                .probe_count = scene->probe_count,
@@ -319,7 +316,8 @@ static void look_at_root(const bo_json *root, bough_file_info *info) {
     const bo_scene_kind *kind = bo_scene_kind_of(root);
     info->kind = kind->name;
     info->complete = json_is_integer(bo_json_at(root, "bough").value) && !bo_json_has(root, "interfaces") &&
-                     !bo_json_has(root, "basis") && (kind != &bo_body_scene || bo_json_has(root, "mesh") || bo_has_full_bodies(root));
+                     !bo_json_has(root, "basis") &&
+                     (kind != &bo_body_scene || bo_json_has(root, "mesh") || bo_has_full_bodies(root));
     info->runs = bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "initial") ||
                  bo_json_has(root, "probes") || bo_json_has(root, "curves");
 }

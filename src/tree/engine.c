@@ -602,10 +602,14 @@ static const bough_tree_model *model_of(const void *data, bough_tree_state **sta
 /* ---- contacts ---- */
 
 static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
-    const int32_t count = bough_tree_state_contacts(((const tree_engine *)data)->state, most, list);
+    const tree_engine *e = data;
+    const int32_t parts = bough_tree_model_part_count(e->model);
+    const int32_t count = bough_tree_state_contacts(e->state, most, list);
     for (int32_t i = 0; i < count && i < most; i++)
-        for (int side = 0; side < 2; side++)
-            list[i].things[side] = list[i].things[side] < 0 ? -1 : list[i].things[side];
+        for (int side = 0; side < 2; side++) {
+            int32_t *thing = &list[i].things[side];
+            *thing = *thing < 0 ? parts - 1 - *thing : *thing; /* obstacle k is -1 - k, and stands behind the parts */
+        }
     return count;
 }
 

@@ -2,7 +2,7 @@
 #ifndef BO_TREE_ENGINE_H
 #define BO_TREE_ENGINE_H
 
-#include "engine/engine.h"
+#include "engine/surroundings.h"
 #include "rig/curve.h"
 
 #include <bough/tree.h>
@@ -79,6 +79,7 @@ typedef struct bo_tree_plan {
     double remove_below;   /* m: trees that fly are removed where their centre of mass sinks below this height */
     bo_tree_start *starts; /* of the parts */
     const struct bo_tree_touch_def *touch; /* NULL: nothing touches */
+    bo_surroundings around;                /* `thing` of its obstacles is one of these */
     int32_t probe_count;
     const bo_probe *probes;
 } bo_tree_plan;

@@ -27,8 +27,9 @@ typedef struct tree_engine {
     bough_tree_log *inputs;   /* NULL: none, or saved */
     char *inputs_path;
     /* ---- what is shown, from bo_tree_gather() on ---- */
-    bough_thing *things;
-    bough_look *looks;
+    bough_thing *things; /* the parts, then obstacles */
+    bough_look *looks;   /* of the components, then of obstacles */
+    int32_t look_count;
     float *joined; /* of all parts; NULL: nobody asked for them yet */
 } tree_engine;
 

@@ -8,28 +8,45 @@
 
 /* ---- things ---- */
 
-/* Frames of a state that did not move yet. */
-static bough_status find_rest(tree_engine *e) {
-    bough_tree_state *still = NULL;
-    BO_TRY(bough_tree_state_create(e->ctx, e->model, &still));
+static void widen(const float *x, size_t count, bo_vec3 *lower, bo_vec3 *upper) {
+    for (size_t k = 0; k < 3 * count; k += 3) {
+        const bo_vec3 at = bo_v3((double)x[k], (double)x[k + 1], (double)x[k + 2]);
+        *lower = bo_v3(fmin(lower->x, at.x), fmin(lower->y, at.y), fmin(lower->z, at.z));
+        *upper = bo_v3(fmax(upper->x, at.x), fmax(upper->y, at.y), fmax(upper->z, at.z));
+    }
+}
+
+/* Reads frames of a state that did not move yet. *size: the diagonal of the box around all parts, m. */
+static bough_status copy_frames(const tree_engine *e, const bough_tree_state *still, double *size) {
+    bo_vec3 lower = bo_v3(INFINITY, INFINITY, INFINITY), upper = bo_scale(-1, lower);
     for (int32_t p = 0; p < bough_tree_model_part_count(e->model); p++) {
         memcpy(e->things[p].rest.rotation, still->frames[p].pose.rotation, sizeof e->things[p].rest.rotation);
         memcpy(e->things[p].rest.position, still->frames[p].pose.position, sizeof e->things[p].rest.position);
+        if (e->plan->around.count == 0)
+            continue;
+        BO_TRY(bo_tree_positions_of(e, still, p));
+        widen(e->positions, (size_t)e->things[p].vertex_count, &lower, &upper);
     }
-    bough_tree_state_destroy(e->ctx, still);
+    *size = lower.x <= upper.x ? bo_norm(bo_sub(upper, lower)) : 1;
     return BOUGH_OK;
 }
 
-bough_status bo_tree_gather(bo_engine *engine) {
-    tree_engine *e = engine->data;
+static bough_status find_rest(tree_engine *e, double *size) {
+    bough_tree_state *still = NULL;
+    bough_status status = bough_tree_state_create(e->ctx, e->model, &still);
+    if (status == BOUGH_OK)
+        status = copy_frames(e, still, size);
+    bough_tree_state_destroy(e->ctx, still);
+    return status;
+}
+
+static void describe_parts(tree_engine *e) {
     const bough_tree_model_def *def = bough_tree_model_describe(e->model);
-    e->things = BO_NEW_ZEROS(e->ctx, bough_thing, def->part_count);
-    e->looks = BO_NEW_ZEROS(e->ctx, bough_look, def->component_count);
-    for (int32_t c = 0; c < def->component_count && e->looks; c++)
+    for (int32_t c = 0; c < def->component_count; c++)
         e->looks[c] = (bough_look){.component = def->components[c],
                                    .vertex_count = def->components[c]->surface.vertex_count,
                                    .triangle_count = def->components[c]->surface.triangle_count};
-    for (int32_t p = 0; p < def->part_count && e->things; p++) {
+    for (int32_t p = 0; p < def->part_count; p++) {
         const bough_part_def *part = &def->parts[p];
         const bough_component *c = def->components[part->component];
         e->things[p] = (bough_thing){.name = part->name ? part->name : "",
@@ -43,21 +60,39 @@ bough_status bo_tree_gather(bo_engine *engine) {
                                      .first_vertex = bough_tree_model_first_vertex(e->model, p),
                                      .vertex_count = c->surface.vertex_count};
     }
-    const bough_status status = e->things && e->looks ? find_rest(e) : BOUGH_ERROR_MEMORY;
+}
+
+static bough_status describe(tree_engine *e, int32_t parts, int32_t components) {
+    double size;
+    if (!e->things || !e->looks)
+        return BOUGH_ERROR_MEMORY;
+    describe_parts(e);
+    BO_TRY(find_rest(e, &size));
+    return bo_surroundings_gather(e->ctx, &e->plan->around, size, components, e->things + parts, e->looks + components);
+}
+
+bough_status bo_tree_gather(bo_engine *engine) {
+    tree_engine *e = engine->data;
+    const bough_tree_model_def *def = bough_tree_model_describe(e->model);
+    const int32_t obstacles = e->plan->around.count;
+    e->things = BO_NEW_ZEROS(e->ctx, bough_thing, def->part_count + obstacles);
+    e->looks = BO_NEW_ZEROS(e->ctx, bough_look, def->component_count + obstacles);
+    e->look_count = e->looks ? def->component_count + obstacles : 0;
+    const bough_status status = describe(e, def->part_count, def->component_count);
     if (status != BOUGH_OK) {
         bo_tree_drop_surface(e);
         return status;
     }
-    engine->things = e->things, engine->thing_count = def->part_count;
-    engine->looks = e->looks, engine->look_count = def->component_count;
+    engine->things = e->things, engine->thing_count = def->part_count + obstacles;
+    engine->looks = e->looks, engine->look_count = e->look_count;
     return BOUGH_OK;
 }
 
 void bo_tree_drop_surface(tree_engine *e) {
+    bo_looks_free(e->ctx, e->look_count, e->looks);
     bo_free(e->ctx, e->things);
-    bo_free(e->ctx, e->looks);
     bo_free(e->ctx, e->joined);
-    e->things = NULL, e->looks = NULL, e->joined = NULL;
+    e->things = NULL, e->looks = NULL, e->joined = NULL, e->look_count = 0;
 }
 
 /* It hangs, or is held, otherwise than at the start. */
@@ -68,6 +103,11 @@ static bool is_loose(const bough_part_def *now, const bough_part_def *then) {
 
 void bo_tree_look_at(void *data, int32_t part, bough_thing_state *state) {
     const tree_engine *e = data;
+    const int32_t obstacle = part - bough_tree_model_part_count(e->model);
+    if (obstacle >= 0) {
+        bo_surroundings_look_at(&e->plan->around, obstacle, e->state->time, state);
+        return;
+    }
     const bough_part_def *now = &bough_tree_state_parts(e->model, e->state)[part];
     *state = (bough_thing_state){.frame = e->state->frames[part],
                                  .q = e->state->q + bough_tree_model_offset(e->model, part),
@@ -213,9 +253,11 @@ static double slowest_on(const tree_engine *e, int32_t part) {
     return hz;
 }
 
+/* Obstacles weigh nothing: no hand moves them. */
 void bo_tree_feel(void *data, int32_t thing, double *mass, double *frequency) {
-    *mass = mass_on(data, thing);
-    *frequency = slowest_on(data, thing);
+    const bool part = thing < bough_tree_model_part_count(((const tree_engine *)data)->model);
+    *mass = part ? mass_on(data, thing) : 0;
+    *frequency = part ? slowest_on(data, thing) : 1;
 }
 
 /* ---- interfaces that deform ---- */

@@ -23,11 +23,25 @@ static const char scene[] =
     "\"dt\": "
     "0.005, \"duration\": 0.5}, \"probes\": [{\"name\": \"on\", \"contact\": \"body\"}]}";
 
+/* A soft cube of 1 kg on such a plate, as a part that flies, beside a ball. */
+static const char parts[] =
+    "{\"bough\": 1, \"components\": {\"cube\": {\"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [0.1, "
+    "0.1, 0.1], \"cells\": [2, 2, 2]}, \"material\": {\"young\": 1e6, \"poisson\": 0.3, \"density\": 1000}, "
+    "\"damping\": {\"stiffness\": 0.002}, \"basis\": {\"r\": 6}}}, \"parts\": [{\"name\": \"soft\", "
+    "\"component\": \"cube\", \"position\": [0.05, 0.05, 0.0501]}], \"gravity\": [0, 0, -9.81], \"obstacles\": "
+    "[{\"name\": \"plate\", \"shape\": {\"box\": [0.3, 0.3, 0.02], \"colour\": [1, 0, 0]}, \"track\": [{\"time\": "
+    "0, \"position\": [0.05, 0.05, -0.0102]}, {\"time\": 0.2, \"position\": [0.05, 0.05, 0.0098]}, {\"time\": 1, "
+    "\"position\": [0.05, 0.05, 0.0098]}]}, {\"name\": \"ball\", \"shape\": {\"sphere\": 0.05}, \"position\": "
+    "[0.3, 0, 0]}], \"engine\": {\"kind\": \"tree\"}, \"time\": {\"integrator\": \"hht\", \"dt\": 0.005, "
+    "\"duration\": 0.5}, \"probes\": [{\"name\": \"under\", \"contact\": \"plate\"}]}";
+
 static int prepare(void **state) {
     (void)state;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
     mkdir(work(""), 0700);
     test_write_text(work("plate.json"), scene);
+    test_write_text(work("parts.json"), parts);
+    check_run(0, "cook", "parts.json");
     return 0;
 }
 
@@ -76,23 +90,84 @@ static void films_of_bodies_show_obstacles(void **state) {
     close_glb(&file);
 }
 
+/* Obstacles are nodes behind those of the parts; the one on a track moves, and the other one does not. */
+static void films_of_parts_show_obstacles(void **state) {
+    (void)state;
+    static const char *const names[] = {"soft", "plate", "ball"};
+    check_run(0, "run", "parts.json", "--record", "parts.glb", "--fps", "20");
+    glb_file file = read_glb(work("parts.glb"));
+    check_int(json_array_size(json_object_get(file.json, "nodes")), 4); /* with the one that turns z up */
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(text(entry(&file, "nodes", i + 1), "name"), names[i]);
+    size_t i;
+    json_t *channel;
+    int moved[4] = {0};
+    json_array_foreach(json_object_get(entry(&file, "animations", 0), "channels"), i, channel) {
+        moved[(int)number(json_object_get(channel, "target"), "node")]++;
+    }
+    check(moved[1] > 0 && moved[2] > 0 && moved[3] == 0);
+    close_glb(&file);
+    check_run(0, "run", "parts.json", "--baked", "--record", "baked.glb", "--fps", "20");
+    file = read_glb(work("baked.glb"));
+    check_int(json_array_size(json_object_get(file.json, "meshes")), 3);
+    for (i = 0; i < 3; i++)
+        assert_string_equal(text(entry(&file, "meshes", i), "name"), i ? names[i] : "cube");
+    close_glb(&file);
+}
+
+/* The plate bears the part's weight; arrays and probes know it by its name. */
+static void contacts_of_parts_name_obstacles(void **state) {
+    (void)state;
+    check_run(0, "run", "parts.json", "--record", "parts.npz", "--record", "parts.csv", "--fps", "20");
+    npz_file file = read_npz(work("parts.npz"));
+    const npz_array things = find_array(&file, "contact_things"), names = find_array(&file, "thing_names");
+    check_int(names.count, 3);
+    check(things.count > 0);
+    for (size_t i = 0; i < things.count; i += 2) {
+        assert_string_equal(text_at(&names, (size_t)number_at(&things, i)), "soft");
+        assert_string_equal(text_at(&names, (size_t)number_at(&things, i + 1)), "plate");
+    }
+    int steps;
+    double *under = test_column(work("parts.csv"), "under.fz", &steps);
+    check(under[steps - 1] > -1.1 * G && under[steps - 1] < -0.9 * G);
+    free(under);
+    free(file.bytes);
+}
+
 static uint8_t canvas[4 * 160 * 90];
 
-static void draw(const char *option) {
-    check_run(0, "picture", "plate.json", "--time", "0.1", "--size", "160x90", option, "-o", "plate.png");
+static void draw_scene(const char *name, const char *option) {
+    check_run(0, "picture", name, "--time", "0.1", "--size", "160x90", option, "-o", "plate.png");
     png_file file = read_png(work("plate.png"));
     png_draw_frame(&file, 0, canvas);
     free_png(&file);
 }
 
+static void draw(const char *option) {
+    draw_scene("plate.json", option);
+}
+
+static int count_red(void) {
+    int red = 0;
+    for (const uint8_t *c = canvas; c < canvas + sizeof canvas; c += 4)
+        red += c[0] > 2 * c[1] && c[0] > 2 * c[2];
+    return red;
+}
+
 /* The plate is red, and nothing else is. */
 static void pictures_of_bodies_show_obstacles(void **state) {
     (void)state;
-    int red = 0;
     draw("--colour=displacement");
-    for (const uint8_t *c = canvas; c < canvas + sizeof canvas; c += 4)
-        red += c[0] > 2 * c[1] && c[0] > 2 * c[2];
-    check(red > 500);
+    check(count_red() > 500);
+}
+
+static void pictures_of_parts_show_obstacles(void **state) {
+    (void)state;
+    static const char *const options[] = {"--colour=component", "--colour=displacement", "--background=meadow"};
+    for (int i = 0; i < 3; i++) {
+        draw_scene("parts.json", options[i]);
+        check(count_red() > 500);
+    }
 }
 
 /* Normal forces are blue, and the cube and the plate have no such blue. */
@@ -115,9 +190,9 @@ static void pictures_show_forces_by_arrows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_hold_the_contacts_of_each_frame),
-        cmocka_unit_test(films_of_bodies_show_obstacles),
-        cmocka_unit_test(pictures_of_bodies_show_obstacles),
+        cmocka_unit_test(arrays_hold_the_contacts_of_each_frame), cmocka_unit_test(films_of_bodies_show_obstacles),
+        cmocka_unit_test(films_of_parts_show_obstacles),          cmocka_unit_test(contacts_of_parts_name_obstacles),
+        cmocka_unit_test(pictures_of_bodies_show_obstacles),      cmocka_unit_test(pictures_of_parts_show_obstacles),
         cmocka_unit_test(pictures_show_forces_by_arrows),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

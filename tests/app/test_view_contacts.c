@@ -30,6 +30,48 @@ static void obstacles_stand_beside_the_body(void **state) {
     leave(&t);
 }
 
+#define SOFT                                                                                                           \
+    "{'bough': 1, 'components': {'cube': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.2, 0.2, 0.2], "       \
+    "'cells': [2, 2, 2]}, 'material': {'young': 1e6, 'density': 1000}, 'damping': {'stiffness': 0.002}, 'basis': "     \
+    "{'r': 6}}}, 'parts': [{'name': 'soft', 'component': 'cube', 'position': [0, 0, 0.1]}], 'gravity': [0, 0, -9.81]," \
+    "'obstacles': [{'name': 'lift', 'shape': {'box': [1, 1, 0.1]}, 'track': [{'time': 0, 'position': [0, 0, "          \
+    "-0.05]}, {'time': 1, 'position': [0, 0, 0.05]}]}, {'name': 'post', 'shape': {'sphere': 0.1}, 'position': [0.8, "  \
+    "0, 0.1]}], 'engine': {'kind': 'tree'}, 'time': {'integrator': 'hht', 'dt': 0.005}}"
+
+/* Parts come first, bent by coordinates; obstacles follow, placed by their frames, and nobody moves or bends them. */
+static void obstacles_stand_beside_parts(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("soft.json", SOFT), NULL, true);
+    look_until(&t, t.frames > 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    check_int(l->part_count, 3);
+    check(!json_is_true(json_object_get(viewer_component(l, 0), "backdrop")));
+    for (int i = 1; i < 3; i++)
+        check(!viewer_streamed(l, i) && json_is_true(json_object_get(viewer_component(l, i), "backdrop")));
+    check_int(l->first[1], json_integer_value(json_object_get(viewer_component(l, 0), "vertices")));
+    check_near((double)l->pose[7 + 2], -0.05, 1e-8);
+    check_near((double)l->pose[14], 0.8, 1e-7);
+    steps(&t, 100);
+    check_near((double)l->pose[7 + 2], 0, 0.01); /* half of its way, which begins and ends slowly */
+    for (int32_t i = 0; i < l->contact_count; i++)
+        check(l->contacts[VIEWER_CONTACT * i] == 0 && l->contacts[VIEWER_CONTACT * i + 1] == 1);
+    check(l->contact_count > 0);
+    order(&t, "{'do': 'colour', 'what': 1}");
+    look_until(&t, t.coloured == 1);
+    check(t.colours[1] == 0 && t.colours[2] == 0);
+    order(&t, "{'do': 'pick', 'part': 1, 'vertex': 0}");
+    look_until(&t, said(&t, "pick") != NULL);
+    assert_string_equal(json_string_value(json_object_get(said(&t, "pick"), "kind")), "obstacle");
+    static const char *const refused[] = {"{'do': 'pull', 'hand': 1, 'part': 1, 'vertex': 0, 'target': [1, 0, 1]}",
+                                          "{'do': 'stiffness', 'part': 2, 'factor': 2}", "{'do': 'cut', 'part': 1}"};
+    for (int i = 0; i < 3; i++) {
+        forget(&t, "error");
+        order(&t, refused[i]);
+        look_until(&t, said(&t, "error") != NULL);
+    }
+    leave(&t);
+}
+
 static double sum_of(const viewer_layer *l, int column) {
     double sum = 0;
     for (int32_t i = 0; i < l->contact_count; i++)
@@ -80,8 +122,8 @@ static void frames_have_no_more_than_can_be_drawn(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(obstacles_stand_beside_the_body),
-                                       cmocka_unit_test(contacts_bear_the_weight),
-                                       cmocka_unit_test(frames_have_no_more_than_can_be_drawn)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(obstacles_stand_beside_the_body), cmocka_unit_test(obstacles_stand_beside_parts),
+        cmocka_unit_test(contacts_bear_the_weight), cmocka_unit_test(frames_have_no_more_than_can_be_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,48 @@ static void impacts_far_away_change_no_bit(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A part on a plate that rises on a track, by 0.2 m/s in the mean and by half as much again in the middle, where it has
+ * begun and not yet begun to end; and a floor far below, which has no end. */
+#define LIFTED                                                                                                     \
+    "{'bough': 1, 'components': {'cube': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.2, 0.2, 0.2], "   \
+    "'cells': [2, 2, 2]}, 'material': {'young': 1e6, 'density': 1000}, 'basis': {'r': 6}}}, 'parts': [{'name': "   \
+    "'soft', 'component': 'cube', 'position': [0, 0, 0.1]}], 'gravity': [0, 0, -9.81], 'obstacles': [{'name': "    \
+    "'floor', 'shape': {'plane': true}, 'position': [0, 0, -1]}, {'name': 'lift', 'shape': {'box': [1, 1, 0.1]}, " \
+    "'track': [{'time': 0, 'position': [0, 0, -0.05]}, {'time': 1, 'position': [0, 0, 0.15]}, {'time': 2, "        \
+    "'position': [0, 0, 0.35]}]}], 'engine': {'kind': 'tree'}, 'time': {'integrator': 'hht', 'dt': 0.002, "        \
+    "'duration': 1}}"
+
+/* Obstacles of parts are things behind the parts, with looks of their own; the mesh of the run is that of the parts. */
+static void obstacles_of_parts_stand_where_their_tracks_lead(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.duration = 1;
+    play p = begin_file(ctx, write_scene("lifted.json", LIFTED), &def);
+    check_int(bough_run_thing_count(p.run), 3);
+    check_int(bough_run_mesh(p.run)->vertex_count, bough_run_thing(p.run, 0)->vertex_count);
+    for (int32_t i = 1; i < 3; i++) {
+        const bough_thing *thing = bough_run_thing(p.run, i);
+        check(thing->held && thing->drawing == BOUGH_DRAWN_RIGID && thing->vertex_count == 0 && thing->parent == -1);
+        assert_string_equal(thing->kind, "obstacle");
+    }
+    check(look_of(&p, 1)->vertices[0] < -0.5 && look_of(&p, 1)->vertices[0] > -5); /* as large as suits the part */
+    check_near(look_of(&p, 2)->vertices[2], -0.05, 1e-12);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    const bough_frame lift = frame_of(&p, 2), floor = frame_of(&p, 1);
+    check_near(lift.pose.position[2], 0.15, 1e-12);
+    check_near(lift.velocity[2], 0.3, 1e-12);
+    check_near(floor.pose.position[2], -1, 0);
+    check_near(frame_of(&p, 0).pose.position[2], 0.3, 0.01);
+    bough_run_contact contacts[100];
+    const int32_t count = bough_run_contacts(p.run, 100, contacts);
+    check(count > 0);
+    for (int32_t i = 0; i < count; i++)
+        check(contacts[i].things[0] == 0 && contacts[i].things[1] == 2 && contacts[i].force[2] >= 0);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 static void engines_without_contacts_have_none(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -316,6 +358,7 @@ int main(void) {
         cmocka_unit_test(contacts_name_the_things_that_touch),
         cmocka_unit_test(a_base_that_touches_is_its_link),
         cmocka_unit_test(impacts_far_away_change_no_bit),
+        cmocka_unit_test(obstacles_of_parts_stand_where_their_tracks_lead),
         cmocka_unit_test(engines_without_contacts_have_none),
         cmocka_unit_test(shapes_keep_their_colours),
     };

@@ -1,4 +1,4 @@
-// Contacts on the page: arrows, a live count, and colours by the forces on things; obstacles of a full body are there.
+// Contacts on the page: arrows, a live count, and colours by the forces on things; obstacles of a full body and of parts are there.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -24,8 +24,23 @@ const cube = {
     obstacles: [{ name: "plate", shape: { box: [0.3, 0.3, 0.02] }, position: [0.05, 0.05, -0.0101] }],
 };
 
+// A cube that bends by coordinates, on a plate that rises on a track above the ground.
+const lifted = {
+    bough: 1, name: "lifted", gravity: [0, 0, -G], engine: { kind: "tree" }, time: { integrator: "hht", dt: 0.005, duration: 1 },
+    components: { cube: {
+        mesh: { generate: "box", type: "hex8", size: [0.1, 0.1, 0.1], cells: [2, 2, 2] }, basis: { r: 6 },
+        material: { young: 1e6, poisson: 0.3, density: 1000 }, damping: { stiffness: 0.002 },
+    } },
+    parts: [{ name: "soft", component: "cube", position: [0, 0, 0.07] }],
+    obstacles: [
+        { name: "ground", shape: { plane: true } },
+        { name: "lift", shape: { box: [0.3, 0.3, 0.02] }, track: [{ time: 0, position: [0, 0, 0.01] }, { time: 1, position: [0, 0, 0.21] }] },
+    ],
+};
+
 before(async () => {
     folder = makeFolder();
+    writeFileSync(join(folder, "lifted.json"), JSON.stringify(lifted));
     writeFileSync(join(folder, "box.json"), JSON.stringify(box));
     writeFileSync(join(folder, "cube.json"), JSON.stringify(cube));
     [view, browser] = await Promise.all([startView(join(folder, "box.json")), startBrowser()]);
@@ -79,6 +94,22 @@ test("obstacles of a full body are drawn with it", async () => {
         assert.deepEqual(await look(() => [bough.partCount(), bough.partName(1), bough.isGround(0), bough.isGround(1)]), [2, "plate", false, true]);
         assert.ok((await look(() => bough.drawnPosition(1, 0)[2])) < 0);
         await until(() => Math.abs(bough.contacts().reduce((all, { normal }) => all + normal[2], 0) - 9.81) < 0.01);
+    } finally {
+        await other.stop();
+    }
+});
+
+test("obstacles of parts are drawn with them, move on their tracks, and the page's own floor gives way to them", async () => {
+    const other = await startView(join(folder, "lifted.json"));
+    try {
+        page = await openPage(browser, other.url);
+        await until(() => window.bough?.drawn > 0 && bough.frame > 0 && bough.numbers?.contacts > 0 && bough.time > 1.1);
+        assert.deepEqual(await look(() => [0, 1, 2].map((part) => bough.partName(part))), ["soft", "ground", "lift"]);
+        assert.deepEqual(await look(() => [0, 1, 2].map((part) => bough.isGround(part))), [false, true, true]);
+        const lift = await look(() => bough.drawnPosition(2, 0)), ground = await look(() => bough.drawnPosition(1, 0));
+        assert.ok(Math.abs(Math.abs(lift[2] - 0.21) - 0.01) < 1e-3 && Math.abs(ground[2]) < 1e-6);
+        for (const { parts } of await look(() => bough.contacts())) assert.deepEqual(parts, [0, 2]);
+        assert.equal(await look(() => bough.floorShown), false);
     } finally {
         await other.stop();
     }

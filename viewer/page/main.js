@@ -601,6 +601,7 @@ function makeWindow(page) {
         vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
         restPosition: (part, vertex, number) => layer(number).restPosition(part, vertex),
         isGround: (part) => layer().component(part).backdrop,
+        get floorShown() { return page.picture.ground.visible; },
         vertexValue: (part, vertex, number = 0) => page.fields[number]?.[layer(number).parts.first[part] + vertex] ?? null,
         drawnNormals: (part) => page.picture.drawnNormals(part),
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
