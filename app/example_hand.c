@@ -1,4 +1,5 @@
-/* A compliant hand of four fingers that takes a ball, and holds it when its stand is gone and while the hand turns. */
+/* A compliant hand of four fingers that takes a ball, and holds it when its stand is gone, while the hand turns to both
+ * sides, or turns the ball over. */
 #include "example.h"
 
 /* The reduced model is linear about one pose: that of the fingers at the ball. They open from there, and the hand turns
@@ -58,6 +59,18 @@ static json_t *rod(v3 from, v3 to, double radius, v3 colour) {
     return shape;
 }
 
+/* The hand turns to both sides by 0.9 rad and back, or over: by half a turn, so that the ball lies in it, and back. */
+static void add_turns(json_t *scene, bool over) {
+    if (over) {
+        example_ease(scene, "turn", 2.0, 3.5, 0, M_PI);
+        example_ease(scene, "turn", 4.25, 5.75, M_PI, 0);
+        return;
+    }
+    example_ease(scene, "turn", 2.0, 3.0, 0, 0.9);
+    example_ease(scene, "turn", 3.5, 5.0, 0.9, -0.9);
+    example_ease(scene, "turn", 5.5, 6.5, -0.9, 0);
+}
+
 /* A post with a beam, at the end of which the hand turns about the beam: a fork takes the palm above the ball. */
 static void add_arm(json_t *scene) {
     const v3 foot = {-0.34, 0, 0}, top = {foot.x, 0, ball_at.z}, wrist = {-0.15, 0, ball_at.z};
@@ -72,9 +85,6 @@ static void add_arm(json_t *scene) {
                           rod(bend, rim, 0.012, arm_colour)));
     example_hinge(scene, "wrist", "post", "palm", wrist, (v3){1, 0, 0}, (example_spring){60, 1});
     example_motor(scene, "wrist", "turn", 1);
-    example_ease(scene, "turn", 2.0, 3.0, 0, 0.9);
-    example_ease(scene, "turn", 3.5, 5.0, 0.9, -0.9);
-    example_ease(scene, "turn", 5.5, 6.5, -0.9, 0);
 }
 
 /* The stand is a body of its own, which a force pulls away when the fingers have closed. */
@@ -107,15 +117,25 @@ static void add_probes(json_t *scene) {
     }
 }
 
-int example_hand(bough_context *ctx, example *e) {
-    json_t *scene = example_scene("A hand that holds a ball");
+static json_t *make_scene(const char *name, bool over) {
+    json_t *scene = example_scene(name);
     add_arm(scene);
+    add_turns(scene, over);
     for (int i = 0; i < FINGERS; i++)
         add_finger(scene, i);
-    example_touch(scene, "palm", "palm", palm_at, json_pack("{s:o}", "box", example_numbers(3, 0.06, 0.06, 0.022)), 1);
+    /* A little thinner than the palm, in which it is not seen. */
+    example_touch(scene, "palm", "palm", palm_at, json_pack("{s:o}", "box", example_numbers(3, 0.06, 0.06, 0.02)), 1);
     add_ball(scene);
     add_probes(scene);
     json_object_set_new(scene, "settle", json_true());
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.002, "duration", 7));
-    return example_write_scene(ctx, e, scene);
+    return scene;
+}
+
+/* The same hand in two scenes: half a turn is more than models of one pose can follow. */
+int example_hand(bough_context *ctx, example *e) {
+    const int made = example_write_scene(ctx, e, make_scene("A hand that holds a ball", false));
+    return made == APP_OK
+               ? example_write_scene_as(ctx, e, "over.json", make_scene("A hand that turns a ball over", true))
+               : made;
 }

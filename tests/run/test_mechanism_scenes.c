@@ -113,6 +113,41 @@ static void the_hand_holds_the_ball(void **state) {
     check_again("hand", 1.2, &taken);
 }
 
+static double height_of_top(const play *p, const char *name) {
+    bough_thing_state state;
+    for (int32_t i = 0; i < bough_run_thing_count(p->run); i++)
+        if (!strcmp(bough_run_thing(p->run, i)->name, name) && bough_run_thing_state(p->run, i, &state))
+            return state.frame.pose.rotation[8];
+    fail_msg("there is no %s", name);
+    return NAN;
+}
+
+/* Half a turn about the wrist and back: the palm is below the ball then, which has turned with it and is nowhere lost. */
+static void the_hand_turns_the_ball_over(void **state) {
+    (void)state;
+    bough_run_def def = bough_default_run_def();
+    play p = begin_file(ctx, BOUGH_SOURCE_DIR "/examples/hand/over.json", &def);
+    play_until(&p, 2);
+    check_held(&p);
+    check_near(height_of_top(&p, "ball"), 1, 1e-4);
+    double nearest = INFINITY, farthest = 0;
+    for (double t = 2; t < 7; t += 0.01) {
+        play_until(&p, t);
+        nearest = fmin(nearest, distance_from_palm(&p)), farthest = fmax(farthest, distance_from_palm(&p));
+        if (fabs(t - 4.2) > 0.006)
+            continue;
+        check_near(value(&p, "palm.z"), 0.14 - 0.085, 2e-4);
+        check_near(height_of_top(&p, "ball"), -1, 2e-3);
+        check_held(&p);
+    }
+    check(nearest > 0.0808 && farthest < 0.0816);
+    play_until(&p, 7);
+    check_near(value(&p, "palm.z"), 0.14 + 0.085, 1e-6);
+    check_near(height_of_top(&p, "ball"), 1, 1e-3);
+    check_held(&p);
+    end(ctx, &p);
+}
+
 /* In the middle of the pull at the stand, with all contacts there are. */
 static void a_checkpoint_of_the_hand_goes_on_bit_by_bit(void **state) {
     (void)state;
@@ -195,6 +230,7 @@ static void the_trampoline_catches_the_bunny(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hand_holds_the_ball),
+        cmocka_unit_test(the_hand_turns_the_ball_over),
         cmocka_unit_test(a_checkpoint_of_the_hand_goes_on_bit_by_bit),
         cmocka_unit_test(the_walker_walks),
         cmocka_unit_test(the_trampoline_catches_the_bunny),
