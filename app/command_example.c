@@ -14,6 +14,7 @@ static const struct {
 } examples[] = {
     {"oak", example_oak, true, false, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
     {"storm", example_storm, true, false, "the same oak in gusts that rise until leaves and branches break off"},
+    {"ball", example_ball, true, false, "a heavy ball that falls through the crown of the oak and lands on the ground"},
     {"flower", example_flower, false, false,
      "a lily cut into 12 domains from one mesh, for comparisons with full order"},
     {"dragon", example_dragon, false, true, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},
@@ -27,7 +28,7 @@ static const struct {
     {"chandelier", example_chandelier, false, false, "a chandelier whose chain, arms and lamps hang from ball joints"},
     {"forest", example_forest, true, false,
      "100 oaks of three species in wind: 143,500 parts, 1.2 million coordinates"},
-    {"hand", example_hand, false, false, "a compliant hand of four fingers that takes a ball and carries it away"},
+    {"hand", example_hand, false, false, "a compliant hand of four fingers that takes a ball, and turns it over"},
     {"walker", example_walker, false, false, "a robot on six legs that walks over uneven ground"},
     {"trampoline", example_trampoline, false, false, "two figures with a trampoline, which catches a bunny"},
     {"dancer", example_dancer, false, false,

@@ -23,6 +23,7 @@ typedef struct example {
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
 int example_oak(bough_context *ctx, example *e);
 int example_storm(bough_context *ctx, example *e);
+int example_ball(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
 int example_dragon(bough_context *ctx, example *e);
 int example_letters(bough_context *ctx, example *e);

@@ -209,7 +209,15 @@ static void write_patch(FILE *f, const branch_class *c, const char *kind, int32_
             oak_patch_radius(c, at.along));
 }
 
-static void write_branch_class(FILE *f, const branch_class *c) {
+/* As many points that can touch as cooking takes where nobody says how many. */
+static void write_samples(FILE *f, int32_t r, int32_t wind, int32_t contact) {
+    fprintf(f, "      \"basis\": {\"r\": %d}, \"samples\": {\"wind\": %d", r, wind);
+    if (contact > 0)
+        fprintf(f, ", \"contact\": %d", contact);
+    fprintf(f, "}\n    }");
+}
+
+static void write_branch_class(FILE *f, const branch_class *c, const oak_visitor *visitor) {
     fprintf(f,
             "    \"%s\": {\n      \"mesh\": \"%s.msh\", \"surface\": {\"file\": \"%s.obj\"},\n"
             "      \"material\": {\"model\": \"stvk\", \"young\": %g, \"poisson\": 0.35, \"density\": 850},\n"
@@ -221,26 +229,31 @@ static void write_branch_class(FILE *f, const branch_class *c) {
         write_patch(f, c, "side", i, c->children[i]);
     for (int32_t i = 0; i < c->leaf_slots; i++)
         write_patch(f, c, "leaf", i, oak_leaf_slot(c, i));
-    fprintf(f, "\n      },\n      \"basis\": {\"r\": %d}, \"samples\": {\"wind\": %d}\n    },\n", BRANCH_R,
-            BRANCH_WIND);
+    fprintf(f, "\n      },\n");
+    write_samples(f, BRANCH_R, BRANCH_WIND, visitor ? visitor->branch_samples : 0);
+    fprintf(f, ",\n");
 }
 
-static void write_leaf_class(FILE *f, double density) {
+static void write_leaf_class(FILE *f, double density, const oak_visitor *visitor) {
     fprintf(f,
             "    \"leaf\": {\n      \"mesh\": \"leaf.msh\", \"surface\": {\"file\": \"leaf.obj\"},\n"
             "      \"material\": {\"model\": \"stvk\", \"young\": 2.5e8, \"poisson\": 0.3, \"density\": %g},\n"
             "      \"damping\": {\"mass\": 0.6, \"stiffness\": 0.0015},\n"
-            "      \"interfaces\": {\"base\": {\"select\": \"x0\"}},\n"
-            "      \"basis\": {\"r\": %d}, \"samples\": {\"wind\": %d}\n    }\n",
-            density, LEAF_R, LEAF_WIND);
+            "      \"interfaces\": {\"base\": {\"select\": \"x0\"}},\n",
+            density);
+    write_samples(f, LEAF_R, LEAF_WIND, visitor ? visitor->leaf_samples : 0);
 }
 
 static void write_head(FILE *f, const oak *o, int32_t leaves) {
     fprintf(f, "{\n  \"bough\": 1,\n  \"name\": \"%s with %d leaves\",\n  \"components\": {\n", o->species->about,
             leaves);
     for (int c = 0; c < BRANCH_CLASSES; c++)
-        write_branch_class(f, &o->classes[c]);
-    write_leaf_class(f, o->species->leaf_density);
+        write_branch_class(f, &o->classes[c], o->species->visitor);
+    write_leaf_class(f, o->species->leaf_density, o->species->visitor);
+    if (o->species->visitor)
+        oak_ball_write_component(f);
+    else
+        fputc('\n', f);
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
@@ -273,9 +286,13 @@ static void write_tail(FILE *f, const oak *o) {
         if (middle_at(o, &o->branches[b], 1).z > middle_at(o, &o->branches[top], 1).z)
             top = b;
     v3 tip = middle_at(o, &o->branches[top], 1);
+    if (o->species->visitor)
+        oak_ball_write_part(f);
     fprintf(f, "\n  ],\n  \"gravity\": [0, 0, -9.81],\n");
     if (o->species->storm)
         write_storm(f);
+    else if (o->species->visitor)
+        oak_ball_write_contact(f);
     else
         fprintf(f, "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n");
     fprintf(
@@ -283,8 +300,14 @@ static void write_tail(FILE *f, const oak *o) {
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": %d},\n"
         "  \"settle\": true,\n"
-        "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}]\n}\n",
-        o->species->storm ? 16 : 10, top, tip.x, tip.y, tip.z);
+        "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}",
+        o->species->storm     ? 16
+        : o->species->visitor ? 4
+                              : 10,
+        top, tip.x, tip.y, tip.z);
+    if (o->species->visitor)
+        oak_ball_write_probes(f);
+    fprintf(f, "]\n}\n");
 }
 
 static bool write_scene(const example *e, oak *o) {
@@ -331,9 +354,11 @@ int oak_make(bough_context *ctx, const oak_species *species, example *e) {
         s = write_branch_meshes(ctx, e, &o, class);
     if (!s)
         s = write_leaf_meshes(ctx, e, &species->detail);
+    if (!s && species->visitor)
+        s = oak_ball_write_mesh(ctx, e);
     if (s)
         return app_fail(ctx);
-    e->parts = o.branch_count + e->leaves;
+    e->parts = o.branch_count + e->leaves + (species->visitor ? 1 : 0);
     e->coordinates = BRANCH_R * o.branch_count + LEAF_R * e->leaves;
     return write_scene(e, &o) ? APP_OK : APP_FAILED;
 }

@@ -44,11 +44,26 @@ typedef struct oak_species {
     double leaf;         /* size of leaves: factor */
     double leaf_density; /* kg/m^3 */
     oak_detail detail;
-    bool storm; /* its wind rises until it breaks */
+    bool storm;                        /* its wind rises until it breaks */
+    const struct oak_visitor *visitor; /* comes through its crown, without wind; NULL: nobody does */
 } oak_species;
 oak_species oak_common(void); /* that one */
 /* Makes e->folder/scene.json and its meshes; counts go into e. */
 int oak_make(bough_context *ctx, const oak_species *species, example *e);
+
+/* ---- example_ball.c: a ball that comes through the crown ---- */
+
+/* Points of a branch and of a leaf that can touch. */
+typedef struct oak_visitor {
+    int32_t branch_samples, leaf_samples;
+} oak_visitor;
+extern const oak_visitor oak_ball;
+bough_status oak_ball_write_mesh(bough_context *ctx, example *e);
+/* Pieces of the scene, each where it belongs. */
+void oak_ball_write_component(FILE *f);
+void oak_ball_write_part(FILE *f);
+void oak_ball_write_contact(FILE *f);
+void oak_ball_write_probes(FILE *f);
 
 extern const branch_class oak_classes[BRANCH_CLASSES]; /* of the common one */
 

@@ -74,7 +74,7 @@ every_integrator examples/y-mechanism/scene.json --time 0.05
 every_integrator examples/pendulum/scene.json --time 0.05 --engine full
 
 # Those that are made, and cooked once.
-for made in 'oak --leaves 100' flower dragon letters station ring bridge chandelier 'storm --leaves 100' 'forest --leaves 10'; do
+for made in 'oak --leaves 100' flower dragon letters station ring bridge chandelier 'storm --leaves 100' 'ball --leaves 100' 'forest --leaves 10'; do
     name=${made%% *}
     case $name/scene.json in *"$word"*) ;; *) continue ;; esac
     # shellcheck disable=SC2086

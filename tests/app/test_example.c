@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 18);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 19);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 18);
+    check_int(json_array_size(json_object_get(list, "examples")), 19);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -128,6 +128,46 @@ static void the_storm_blows_on_the_same_oak(void **state) {
     check_ok(ctx, bough_scene_load(ctx, work("storm/scene.json"), &scene));
     bough_scene_destroy(ctx, scene);
     json_decref(calm), json_decref(storm);
+}
+
+/* The ball is one part more; all others, and what they are cooked from but for points that can touch, are the oak's. */
+static void the_ball_comes_to_the_same_oak(void **state) {
+    (void)state;
+    check_run(0, "example", "oak", "-o", "still");
+    check_run(0, "example", "ball");
+    json_t *still = load("still/scene.json"), *ball = load("ball/scene.json"), *parts = json_object_get(ball, "parts");
+    check_int(json_array_size(parts), 1436);
+    check_int(uses(ball, "ball"), 1);
+    for (size_t i = 0; i < 1435; i++)
+        check(json_equal(json_array_get(parts, i), json_array_get(json_object_get(still, "parts"), i)));
+    check(!json_object_get(ball, "wind") && json_array_size(json_object_get(ball, "obstacles")) == 1);
+    json_decref(still), json_decref(ball);
+}
+
+/* With fewer leaves, which are what takes the time. It falls into the crown, is held up there, and comes to rest on the
+ * ground; energy is lost on the way, and none comes from nowhere. */
+static void the_ball_falls_through_the_crown(void **state) {
+    (void)state;
+    check_run(0, "example", "ball", "-o", "bare", "--leaves", "60");
+    check_run(0, "cook", "bare/scene.json");
+    check_run(0, "run", "bare/scene.json", "--time", "3", "--record", "bare.csv");
+    int rows, touched = 0;
+    double *z = test_column(work("bare.csv"), "ball.z", &rows),
+           *points = test_column(work("bare.csv"), "touch.points", &rows),
+           *balance = test_column(work("bare.csv"), "balance", &rows),
+           *landed = test_column(work("bare.csv"), "landing.fz", &rows);
+    double risen = 0;
+    for (int i = 0; i < rows; i++) {
+        check(isfinite(z[i]) && z[i] > 0.39);
+        touched += points[i] > 0 && landed[i] == 0;
+        risen = fmax(risen, balance[i]);
+    }
+    check(touched > 100); /* of 720 steps, in the crown */
+    check_near(z[rows - 1], 0.4, 1e-3);
+    check_near(landed[rows - 1], 99.25 * 9.81,
+               1e-3 * 99.25 * 9.81); /* of tets, which fill a little less than the ball */
+    check(risen < 0.1);
+    free(z), free(points), free(balance), free(landed);
 }
 
 /* Leaves that share a place point elsewhere; all together they have the area of the oak's 1,394. */
@@ -566,18 +606,21 @@ static void the_bench_of_the_flower_has_its_figures(void **state) {
 static void mechanisms_are_those_of_the_repository(void **state) {
     (void)state;
     static const struct {
-        const char *name;
+        const char *name, *file;
         int links, joints;
-    } made[] = {{"hand", 14, 13}, {"walker", 19, 18}, {"trampoline", 51, 75}};
-    for (int i = 0; i < 3; i++) {
+    } made[] = {{"hand", "scene.json", 14, 13},
+                {"hand", "over.json", 14, 13},
+                {"walker", "scene.json", 19, 18},
+                {"trampoline", "scene.json", 51, 75}};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         json_t *answer;
         char path[1000], file[64];
         check_json(answer, 0, "example", made[i].name, "--json");
         check_int(number(answer, "links"), made[i].links);
         check_int(number(answer, "joints"), made[i].joints);
         json_decref(answer);
-        snprintf(path, sizeof path, "%s/examples/%s/scene.json", BOUGH_SOURCE_DIR, made[i].name);
-        snprintf(file, sizeof file, "%s/scene.json", made[i].name);
+        snprintf(path, sizeof path, "%s/examples/%s/%s", BOUGH_SOURCE_DIR, made[i].name, made[i].file);
+        snprintf(file, sizeof file, "%s/%s", made[i].name, made[i].file);
         json_t *scene = load(file), *stored = json_load_file(path, 0, NULL);
         check(json_equal(scene, stored));
         json_decref(scene);
@@ -631,6 +674,8 @@ int main(void) {
         cmocka_unit_test(more_leaves_share_places_and_are_smaller),
         cmocka_unit_test(the_forest_has_a_hundred_oaks),
         cmocka_unit_test(the_storm_blows_on_the_same_oak),
+        cmocka_unit_test(the_ball_comes_to_the_same_oak),
+        cmocka_unit_test(the_ball_falls_through_the_crown),
         cmocka_unit_test(a_small_oak_is_cooked),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),
         cmocka_unit_test(the_flower_has_twelve_domains),

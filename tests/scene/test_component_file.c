@@ -321,6 +321,9 @@ static void a_mesh_alone_flies_free(void **state) {
     check_ok(ctx, bough_cook_job_load(ctx, test_path("alone.msh"), "{\"fix\": \"x0\"}", &job));
     check_int(warnings, 1);
     bough_cook_job_destroy(ctx, job);
+    check_ok(ctx, bough_cook_job_load(ctx, test_path("alone.msh"), "{\"basis\": {\"r\": 0}}", &job));
+    check_int(warnings, 1); /* a stone is meant to */
+    bough_cook_job_destroy(ctx, job);
     check_ok(ctx, load_changed(ctx, BAR ", " ENDS ", 'basis': {'kind': 'mass-loaded'}}", NULL, &job));
     check_int(warnings, 2);
     bough_cook_job_destroy(ctx, job);
