@@ -136,11 +136,11 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
         return false;
     if (first->boundary && part > 0)
         return false; /* an obstacle */
-    *its_part = w->boundary ? 0 : part;
     if (k > 0 && w->boundary && !first->boundary)
         *its_vertex = nearest_on_body(w, first, part, vertex);
     else
         *its_vertex = view_world_vertex(w, vertex);
+    *its_part = w->boundary ? view_world_body(w, *its_vertex) : part;
     return *its_vertex >= 0 && (k == 0 || w->boundary || !first->boundary);
 }
 

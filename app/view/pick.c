@@ -65,7 +65,7 @@ static bool find_on_rigid(const view_world *w, int32_t part, int32_t vertex, dou
 static json_t *json_position(bough_context *ctx, const view_world *w, int32_t part, int32_t vertex) {
     double x[3];
     const bough_drawing drawing = bough_run_thing(w->run, part)->drawing;
-    if (vertex < 0 || vertex >= bough_run_thing(w->run, part)->vertex_count)
+    if (vertex < 0 || (drawing != BOUGH_DRAWN_VERTICES && vertex >= bough_run_thing(w->run, part)->vertex_count))
         return json_null();
     const bool found = drawing == BOUGH_DRAWN_VERTICES ? find_on_mesh(w, vertex, x)
                        : drawing == BOUGH_DRAWN_MODES  ? find_on_modes(ctx, w, part, vertex, x)
@@ -108,8 +108,10 @@ static void tell_of_mesh(const view_world *w, int32_t vertex, json_t *to) {
 
 void session_pick(view_session *s, uint64_t seat, const view_command *c) {
     const view_world *w = s->worlds[0];
-    const bough_thing *thing = view_world_has_part(w, c->part) ? bough_run_thing(w->run, c->part) : NULL;
-    const int32_t vertex = thing ? view_world_vertex(w, c->vertex) : -1;
+    const bool there = view_world_has_part(w, c->part);
+    const int32_t vertex = there ? view_world_vertex(w, c->vertex) : -1;
+    const int32_t part = w->boundary && c->part == 0 && vertex >= 0 ? view_world_body(w, vertex) : c->part;
+    const bough_thing *thing = there ? bough_run_thing(w->run, part) : NULL;
     double spring = NAN, damping;
     bough_thing_state now;
     if (!thing) {

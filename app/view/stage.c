@@ -151,6 +151,7 @@ static bool is_streamed(const view_world *w, int32_t look) {
 }
 
 static json_t *json_components(blob *b, const view_world *w) {
+    static const bough_look none = {0};
     json_t *list = json_array();
     if (w->boundary)
         json_array_append_new(list, json_body(b, w));
@@ -160,6 +161,8 @@ static json_t *json_components(blob *b, const view_world *w) {
         json_array_append_new(list, look->component ? json_component(b, look->component, thing->look, is_streamed(w, i))
                                                     : json_rigid(b, thing, look));
     }
+    if (w->boundary && app_first_beside(w->run) > 1)
+        json_array_append_new(list, json_rigid(b, bough_run_thing(w->run, 1), &none)); /* of further bodies */
     return list;
 }
 

@@ -120,6 +120,8 @@ bool view_world_has_part(const view_world *world, int32_t part);
 bough_drawing view_world_drawing(const view_world *world);
 /* A look of the world, by its number among those that are sent. */
 const bough_look *view_world_look(const view_world *world, int32_t look);
+/* The thing of a vertex of the mesh, where several bodies are drawn as one. */
+int32_t view_world_body(const view_world *w, int32_t vertex);
 /* From the part's vertex, as it is drawn, to what bough_run_pull() wants. */
 int32_t view_world_vertex(const view_world *world, int32_t vertex);
 double view_world_time(const view_world *world);

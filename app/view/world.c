@@ -156,7 +156,8 @@ static view_shape *shape_of_things(const view_world *w) {
     return shape;
 }
 
-/* The body, whose vertices come first among all, and what is beside it. */
+/* The body, whose vertices come first among all, and what is beside it. Several bodies are one mesh, which is drawn as the
+ * first of them; the others are parts with an empty component, behind all looks. */
 static view_shape *shape_of_body(const view_world *w) {
     const int32_t count = bough_run_thing_count(w->run);
     view_shape *shape = new_shape(count, 0);
@@ -170,14 +171,14 @@ static view_shape *shape_of_body(const view_world *w) {
                                         .streamed = true};
     for (int32_t p = 1, first = w->boundary->vertex_count; p < count; p++) {
         const bough_look *look = bough_run_thing_look(w->run, bough_run_thing(w->run, p)->look);
-        shape->parts[p] = (view_shape_part){.component = 1 + w->look_of[p],
+        shape->parts[p] = (view_shape_part){.component = 1 + (look ? w->look_of[p] : w->look_count),
                                             .parent = -1,
                                             .scale = 1,
-                                            .size = size_of_look(look),
-                                            .vertices = look->vertex_count,
+                                            .size = look ? size_of_look(look) : 1,
+                                            .vertices = look ? look->vertex_count : 0,
                                             .first = first,
                                             .reach = shape->reach};
-        first += look->vertex_count;
+        first += shape->parts[p].vertices;
     }
     return shape;
 }
@@ -339,6 +340,16 @@ double view_world_time(const view_world *w) {
     bough_run_report report;
     bough_run_look(w->run, &report);
     return report.time;
+}
+
+int32_t view_world_body(const view_world *w, int32_t vertex) {
+    int32_t body = 0;
+    for (int32_t i = 1; i < w->shape->part_count; i++) {
+        const bough_thing *thing = bough_run_thing(w->run, i);
+        if (thing->drawing == BOUGH_DRAWN_VERTICES && vertex >= thing->first_vertex)
+            body = i;
+    }
+    return body;
 }
 
 int32_t view_world_vertex(const view_world *w, int32_t vertex) {

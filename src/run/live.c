@@ -34,8 +34,9 @@ static bough_status check_thing(bough_context *ctx, const bough_run *run, int32_
 static bough_status check_vertex(bough_context *ctx, const bough_run *run, int32_t thing, int32_t vertex) {
     BO_TRY(need(ctx, run, BOUGH_CAN_PULL, "takes no hands"));
     BO_TRY(check_thing(ctx, run, thing));
-    const int32_t count = run->engine.things[thing].vertex_count;
-    return vertex >= 0 && vertex < count
+    const bough_thing *of = &run->engine.things[thing];
+    const int32_t count = of->vertex_count, first = of->drawing == BOUGH_DRAWN_VERTICES ? of->first_vertex : 0;
+    return vertex >= first && vertex - first < count
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", thing, vertex, count);
 }

@@ -30,6 +30,33 @@ static void obstacles_stand_beside_the_body(void **state) {
     leave(&t);
 }
 
+#define TWO                                                                                                            \
+    "{'bough': 1, 'bodies': [{'name': 'plank', 'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.6, 0.2, 0.1], "  \
+    "'cells': [3, 1, 1]}}, {'name': 'cube', 'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.1, 0.1, 0.1], "     \
+    "'cells': [1, 1, 1]}, 'position': [0.2, 0, 0.2]}], 'material': {'model': 'neo-hookean', 'young': 1e6, 'poisson': " \
+    "0.3, 'density': 1000}, 'obstacles': [{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, -1]}], "     \
+    "'time': {'integrator': 'backward-euler', 'dt': 0.005}}"
+
+/* Bodies of one mesh are drawn together, and yet each is picked and pulled by itself. */
+static void each_of_several_bodies_is_picked_and_pulled(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("two.json", TWO), NULL, true);
+    look_until(&t, t.frames > 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    check_int(l->part_count, 3);
+    check_int(json_integer_value(json_object_get(viewer_component(l, 0), "vertices")), 16 + 8);
+    check_int(json_integer_value(json_object_get(viewer_component(l, 1), "vertices")), 0);
+    order(&t, "{'do': 'pick', 'part': 0, 'vertex': 23}");
+    look_until(&t, said(&t, "pick") != NULL);
+    assert_string_equal(json_string_value(json_object_get(said(&t, "pick"), "name")), "cube");
+    const float plank = viewer_at(&t.seen, 0, 0)[2], cube = viewer_at(&t.seen, 0, 23)[2];
+    order(&t, "{'do': 'pull', 'hand': 0, 'part': 0, 'vertex': 23, 'target': [0.3, 0.1, 2]}");
+    steps(&t, 20);
+    check(said(&t, "error") == NULL);
+    check(viewer_at(&t.seen, 0, 23)[2] > cube + 0.001f && fabsf(viewer_at(&t.seen, 0, 0)[2] - plank) < 1e-6f);
+    leave(&t);
+}
+
 #define SOFT                                                                                                           \
     "{'bough': 1, 'components': {'cube': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.2, 0.2, 0.2], "       \
     "'cells': [2, 2, 2]}, 'material': {'young': 1e6, 'density': 1000}, 'damping': {'stiffness': 0.002}, 'basis': "     \
@@ -124,6 +151,7 @@ static void frames_have_no_more_than_can_be_drawn(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(obstacles_stand_beside_the_body), cmocka_unit_test(obstacles_stand_beside_parts),
-        cmocka_unit_test(contacts_bear_the_weight), cmocka_unit_test(frames_have_no_more_than_can_be_drawn)};
+        cmocka_unit_test(each_of_several_bodies_is_picked_and_pulled), cmocka_unit_test(contacts_bear_the_weight),
+        cmocka_unit_test(frames_have_no_more_than_can_be_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
