@@ -258,7 +258,7 @@ static bough_status push_out(bo_tree_search *s) {
     }
     if (!touch->pushes)
         return BOUGH_OK;
-    if (!bo_tree_touch_push(s->model, s->work, s->dt))
+    if (!bo_tree_touch_push(s->ctx, s->model, s->work, s->dt))
         return unsolved(s->ctx);
     load_points(s);
     if (!respond(s, touch->pushed))
@@ -370,7 +370,7 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         return list_contacts(&s, false);
     }
     BO_TRY(bo_tree_touch_gather(ctx, model, w));
-    if (!bo_tree_touch_solve(model, w, scheme->gamma * scheme->dt))
+    if (!bo_tree_touch_solve(ctx, model, w, scheme->gamma * scheme->dt))
         return unsolved(ctx);
     BO_TRY(list_contacts(&s, true));
     bo_tree_touch_note(model, touch);

@@ -96,7 +96,6 @@ typedef struct bo_tree_point {
     double pressed, multiplier; /* N: the normal forces that friction, and the normal force, are measured by */
     double force[3];            /* N, found so far */
     double answer[3];           /* m/s^2: acceleration against the other by these forces */
-    double sides[2][3];         /* the same of both sides, where both are nodes; else all of it is in the first */
     double last_force[3], last_answer[3], law_force[3], law_slide[2], law_stiff[3]; /* of a round of the search */
     bo_vec3 moves, other_moves; /* m/s^2: of both sides, when all answers are known */
 } bo_tree_point;
@@ -117,6 +116,7 @@ typedef struct bo_tree_island {
     double mass;             /* kg, of all its parts */
     double off, most;        /* N: by which forces miss, and the largest */
     bool balanced, finished; /* in this round of the search; for good */
+    bool paired;             /* parts touch each other in it */
 } bo_tree_island;
 
 /* A part that touches, or on which one hangs that does: touch_solve.c. */
@@ -160,11 +160,10 @@ struct bo_tree_touch {
     int32_t node_count, node_capacity;
     bo_tree_node *nodes;
     size_t number_capacity;
-    double *numbers; /* of the nodes */
-    size_t vector_capacity;
-    void *vectors;   /* of the points: touch_solve.c */
-    int32_t *solids; /* def.solid_count: parts, inside, of those that touch */
-    int32_t *place;  /* def.solid_count: their numbers among these; -1 */
+    double *numbers;             /* of the nodes */
+    struct bo_tree_pairs *pairs; /* touch_pairs.c */
+    int32_t *solids;             /* def.solid_count: parts, inside, of those that touch */
+    int32_t *place;              /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
     double *p, *p_q; /* 6 of each part, coordinates: respond.c */
     double *answers; /* coordinates: accelerations by the contacts */
@@ -225,10 +224,26 @@ void bo_tree_touch_index(bo_tree_touch *touch);
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
 /* Finds the answers of the points to their forces, by the closure alone. False: a matrix is singular. */
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *work);
-/* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular. */
-bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular, or no memory. */
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:
  * not inwards). After bo_tree_touch_solve(). */
-bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *work, double dt);
+bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
+
+/* What one tree of the closure does, without contact, after bo_tree_touch_factor(): loads are laid on its nodes, and a
+ * sweep over all of them (ascending) finds the accelerations and takes the loads off again. */
+bool bo_tree_touch_factor(const bough_tree_model *model, bo_tree_work *work);
+void bo_tree_touch_load_node(bo_tree_touch *touch, int32_t node, int32_t r, const double frame[6], const double *row);
+void bo_tree_touch_sweep(const bough_tree_model *model, bo_tree_work *work, int32_t count, const int32_t *nodes);
+/* The acceleration of a node's frame (6) and of its r coordinates. */
+const double *bo_tree_node_answer(const bo_tree_touch *touch, int32_t node, int32_t *r, const double **a);
+/* The island of a node, and its part. */
+int32_t bo_tree_node_island(const bo_tree_touch *touch, int32_t node, int32_t *part);
+
+/* touch_pairs.c: forces in islands in which parts touch each other. again: with the rows of the last call. False: a
+ * matrix is singular, or no memory. */
+bool bo_tree_touch_solve_pairs(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt,
+                               bool again);
+void bo_tree_touch_free_pairs(bough_context *ctx, bo_tree_touch *touch);
 
 #endif

@@ -199,7 +199,6 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->placed,
                             touch->shapes,
                             touch->bent,
-                            touch->vectors,
                             touch->memory,
                             touch->fresh,
                             touch->places,
@@ -213,6 +212,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
     for (int32_t c = 0; c < touch->field_count; c++)
         bo_field_destroy(ctx, touch->fields[c]);
     bo_sweep_destroy(ctx, &touch->sweep);
+    bo_tree_touch_free_pairs(ctx, touch);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

@@ -15,10 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LAGS = 6, MOST_ROUNDS = 30, MOST_TRIALS = 30, MOST_CG = 100 };
+enum { MOST_LAGS = 6, MOST_ROUNDS = 30, MOST_TRIALS = 30 };
 #define HARDNESS 10  /* of a contact, times the mass of its island */
 #define SETTLED 1e-3 /* of the largest force: what is missing in balance is less */
-#define CG_LEFT 1e-8 /* of the square of the error: where conjugate gradients end */
 #define LAGGED 1e-2  /* of the largest force: friction is measured by forces that are off by less */
 
 struct bo_tree_node {
@@ -42,13 +41,6 @@ struct bo_tree_node {
     double root[36];           /* Cholesky factor, of a free root */
     double A[6], swing[3], *a; /* answers */
 };
-
-/* Vectors of conjugate gradients, at one point: below. */
-typedef struct {
-    double D[2][3];           /* the solution so far: both sides along the axes of the point */
-    double r[2][3];           /* b - (M + C) D */
-    double p[2][3], Mp[2][3]; /* direction: as seen by the rows; M times it */
-} pair_vectors;
 
 /* ---- the closure ---- */
 
@@ -180,10 +172,6 @@ static void weigh_islands(const bough_tree_model *model, bo_tree_touch *touch) {
             model->parts[i].scale3 * model->components[model->parts[i].component].c->mass;
 }
 
-static double mass_of(const bough_tree_model *model, int32_t part) {
-    return model->parts[part].scale3 * model->components[model->parts[part].component].c->mass;
-}
-
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
     mark(model, touch);
@@ -194,13 +182,6 @@ bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *mo
         touch->nodes = BO_NEW_ARRAY(ctx, bo_tree_node, touch->node_count);
         touch->node_capacity = touch->nodes ? touch->node_count : 0;
         if (!touch->nodes)
-            return BOUGH_ERROR_MEMORY;
-    }
-    if (touch->point_count > touch->vector_capacity) {
-        bo_free(ctx, touch->vectors);
-        touch->vectors = bo_calloc(ctx, touch->point_count + touch->point_count / 4, sizeof(pair_vectors));
-        touch->vector_capacity = touch->vectors ? touch->point_count + touch->point_count / 4 : 0;
-        if (!touch->vectors)
             return BOUGH_ERROR_MEMORY;
     }
     size_t numbers = 0;
@@ -250,7 +231,7 @@ bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *mo
         point->solid = solid >= 0 ? touch->place[solid] : -1;
         point->other_node = point->other >= 0 && solid < 0 ? touch->node_of[point->other] : -1;
         if (point->other_node >= 0)
-            point->hardness = HARDNESS * fmin(mass_of(model, point->part), mass_of(model, point->other));
+            touch->islands[point->island].paired = true;
     }
     return BOUGH_OK;
 }
@@ -264,27 +245,24 @@ static double *scratch_of(const bo_tree_touch *touch) {
 /* ---- rows ---- */
 
 /* A row along the normal of a point (turn NULL), or along turn[0] times its first tangent and turn[1] times its second:
- * of its part, in `row` and `frame`, and of the other in `other_row` and `other`. Scratch has room for both rows. */
+ * of its part, and of the solid that it touches. */
 typedef struct {
     double frame[6], other[6];
-    double *row, *other_row;
+    double *row; /* r */
 } row_of_point;
 
 static row_of_point row_of(const bo_tree_touch *touch, const bo_tree_point *point, const double turn[2],
                            double *scratch) {
-    row_of_point row = {.row = scratch, .other_row = scratch + point->r};
-    const int32_t r[2] = {point->r, point->other_r};
+    row_of_point row = {.row = scratch};
+    const int32_t r = point->r;
+    const double *first = touch->rows + point->rows + (turn ? r : 0);
     for (int d = 0; d < 6; d++) {
         row.frame[d] = turn ? turn[0] * point->frame[1][d] + turn[1] * point->frame[2][d] : point->frame[0][d];
         row.other[d] =
             turn ? turn[0] * point->other_frame[1][d] + turn[1] * point->other_frame[2][d] : point->other_frame[0][d];
     }
-    for (int side = 0; side < 2; side++) {
-        const double *first = touch->rows + (side ? point->other_rows : point->rows) + (turn ? r[side] : 0);
-        double *to = side ? row.other_row : row.row;
-        for (int32_t l = 0; l < r[side]; l++)
-            to[l] = turn ? turn[0] * first[l] + turn[1] * first[r[side] + l] : first[l];
-    }
+    for (int32_t l = 0; l < r; l++)
+        row.row[l] = turn ? turn[0] * first[l] + turn[1] * first[r + l] : first[l];
     return row;
 }
 
@@ -313,32 +291,27 @@ static void load(bo_tree_node *node, int32_t columns, int32_t column, int32_t r,
         node->force_q[(ptrdiff_t)l * columns + column] += f * row[l];
 }
 
-/* Adds biases -f along the axes of a point: f[0] on its part and on a solid that it touches; f[1] on the other node. */
-static void load_point(bo_tree_touch *touch, const bo_tree_point *point, const double f[2][3], double *S) {
+/* Adds biases -f along the axes of a point, on its part and on a solid that it touches. */
+static void load_point(bo_tree_touch *touch, const bo_tree_point *point, const double f[3], double *S) {
     const int32_t columns = columns_of(touch);
     for (int k = 0; k < 3; k++) {
         if (point->node >= 0)
             load(&touch->nodes[point->node], columns, 0, point->r, point->frame[k],
-                 touch->rows + point->rows + (size_t)k * (size_t)point->r, -f[0][k]);
-        if (point->other_node >= 0)
-            load(&touch->nodes[point->other_node], columns, 0, point->other_r, point->other_frame[k],
-                 touch->rows + point->other_rows + (size_t)k * (size_t)point->other_r, -f[1][k]);
+                 touch->rows + point->rows + (size_t)k * (size_t)point->r, -f[k]);
         for (int d = 0; d < 6 && point->own >= 0; d++)
-            S[(ptrdiff_t)(6 * point->own + d) * columns] -= f[0][k] * point->frame[k][d];
+            S[(ptrdiff_t)(6 * point->own + d) * columns] -= f[k] * point->frame[k][d];
         for (int d = 0; d < 6 && point->solid >= 0; d++)
-            S[(ptrdiff_t)(6 * point->solid + d) * columns] -= f[0][k] * point->other_frame[k][d];
+            S[(ptrdiff_t)(6 * point->solid + d) * columns] -= f[k] * point->other_frame[k][d];
     }
 }
 
-/* Adds h row^T row to the matrix; of two nodes that of each of them, without what stands between them. */
+/* Adds h row^T row to the matrix. */
 static void add_row(bo_tree_touch *touch, const bo_tree_point *point, const double turn[2], double h, double *S,
                     double *scratch) {
     const int32_t columns = columns_of(touch);
     const row_of_point row = row_of(touch, point, turn, scratch);
     if (point->node >= 0)
         stiffen(&touch->nodes[point->node], point->r, row.frame, row.row, h);
-    if (point->other_node >= 0)
-        stiffen(&touch->nodes[point->other_node], point->other_r, row.other, row.other_row, h);
     for (int e = 0; e < 6 && point->node >= 0 && point->solid >= 0; e++)
         load(&touch->nodes[point->node], columns, 1 + 6 * point->solid + e, point->r, row.frame, row.row,
              h * row.other[e]);
@@ -375,22 +348,6 @@ static void clear(bo_tree_touch *touch, const bough_tree_model *model, const bo_
             for (int e = 0; e < 6; e++)
                 S[(ptrdiff_t)(6 * s + d) * columns + 1 + 6 * s + e] = e <= d ? I[6 * d + e] : I[6 * e + d];
     }
-}
-
-/* Right-hand sides alone. */
-static void clear_loads(bo_tree_touch *touch, double *S) {
-    const int32_t columns = columns_of(touch);
-    for (int32_t k = 0; k < touch->node_count; k++) {
-        bo_tree_node *node = &touch->nodes[k];
-        if (touch->islands[node->island].balanced)
-            continue;
-        for (int32_t l = 0; l < node->r; l++)
-            node->force_q[(ptrdiff_t)l * columns] = 0;
-        for (int d = 0; d < 6; d++)
-            node->force[d * columns] = node->turn[d % 3 * columns] = 0;
-    }
-    for (int32_t i = 0; i < columns - 1; i++)
-        S[(ptrdiff_t)i * columns] = 0;
 }
 
 /* ---- towards the roots ---- */
@@ -682,8 +639,7 @@ static bool solve_border(int32_t columns, double *S, double *y) {
     return true;
 }
 
-/* Accelerations of the points, in their sides, by the rows that were added: two nodes that touch each other know nothing of
- * each other. */
+/* Accelerations of the points by the rows that were added. */
 static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices, double *S) {
     bo_tree_touch *touch = w->touch;
     const int32_t columns = columns_of(touch);
@@ -712,22 +668,14 @@ static bool solve(const bough_tree_model *model, bo_tree_work *w, bool matrices,
         for (int k = 0; k < 3; k++) {
             const double *row = touch->rows + point->rows + (size_t)k * (size_t)point->r;
             const double *A = point->node >= 0 ? touch->nodes[point->node].A : y + 6 * point->own;
-            double sum = 0, other = 0;
+            double sum = 0;
             for (int d = 0; d < 6; d++)
                 sum += point->frame[k][d] * A[d];
             for (int32_t l = 0; l < point->r; l++)
                 sum += row[l] * touch->nodes[point->node].a[l];
             for (int d = 0; d < 6 && point->solid >= 0; d++)
                 sum += point->other_frame[k][d] * y[6 * point->solid + d];
-            if (point->other_node >= 0) {
-                const bo_tree_node *node = &touch->nodes[point->other_node];
-                const double *there = touch->rows + point->other_rows + (size_t)k * (size_t)point->other_r;
-                for (int d = 0; d < 6; d++)
-                    other += point->other_frame[k][d] * node->A[d];
-                for (int32_t l = 0; l < point->other_r; l++)
-                    other += there[l] * node->a[l];
-            }
-            point->sides[0][k] = sum, point->sides[1][k] = other;
+            point->answer[k] = sum;
         }
     }
     return true;
@@ -774,114 +722,14 @@ static void stiffness_times(const bo_tree_point *point, const double v[3], doubl
     out[2] = along * u[1] + beside * u[0];
 }
 
-/* Two nodes that touch. The matrix that is eliminated, M, has all rows of each node by itself; between the two sides a
- * and b of such a point stands C = J_a^T K J_b + J_b^T K J_a. Conjugate gradients solve (M + C) D = b with M for a
- * preconditioner, whose eigenvalues then lie between 0 and 2. All vectors of forces that occur are sums of rows, and
- * accelerations are looked at through rows alone, so that six numbers a point stand for each. */
 static bool takes_part(const bo_tree_touch *touch, size_t i) {
     return !touch->islands[touch->points[i].island].balanced;
-}
-
-/* Sides of all points by M^-1 r: as solve(), with the factors that are there. */
-static bool precondition(const bough_tree_model *model, bo_tree_work *w, const pair_vectors *vectors, double *S) {
-    bo_tree_touch *touch = w->touch;
-    clear_loads(touch, S);
-    for (size_t i = 0; i < touch->point_count; i++)
-        if (takes_part(touch, i))
-            load_point(touch, &touch->points[i], vectors[i].r, S);
-    return solve(model, w, false, S);
-}
-
-static double dot_of_sides(const double f[2][3], const double v[2][3]) {
-    double sum = 0;
-    for (int k = 0; k < 6; k++)
-        sum += f[k / 3][k % 3] * v[k / 3][k % 3];
-    return sum;
-}
-
-/* One step along p; returns what is left, r . M^-1 r, or a negative number where a matrix is singular. */
-static double follow(const bough_tree_model *model, bo_tree_work *w, pair_vectors *vectors, double rz, double *S) {
-    bo_tree_touch *touch = w->touch;
-    double pq = 0, next = 0;
-    for (size_t i = 0; i < touch->point_count; i++) {
-        pair_vectors *v = &vectors[i];
-        if (!takes_part(touch, i))
-            continue;
-        if (touch->points[i].other_node >= 0) { /* q = (M + C) p stands in place of M p until p changes */
-            double C[2][3];
-            stiffness_times(&touch->points[i], v->p[1], C[0]);
-            stiffness_times(&touch->points[i], v->p[0], C[1]);
-            pq += dot_of_sides(C, v->p);
-        }
-        pq += dot_of_sides(v->Mp, v->p);
-    }
-    if (!(pq > 0))
-        return -1;
-    const double step = rz / pq;
-    for (size_t i = 0; i < touch->point_count; i++) {
-        pair_vectors *v = &vectors[i];
-        double C[2][3] = {{0}};
-        if (!takes_part(touch, i))
-            continue;
-        if (touch->points[i].other_node >= 0) {
-            stiffness_times(&touch->points[i], v->p[1], C[0]);
-            stiffness_times(&touch->points[i], v->p[0], C[1]);
-        }
-        for (int k = 0; k < 6; k++) {
-            v->D[k / 3][k % 3] += step * v->p[k / 3][k % 3];
-            v->r[k / 3][k % 3] -= step * (v->Mp[k / 3][k % 3] + C[k / 3][k % 3]);
-        }
-    }
-    if (!precondition(model, w, vectors, S))
-        return -1;
-    for (size_t i = 0; i < touch->point_count; i++)
-        if (takes_part(touch, i))
-            next += dot_of_sides(vectors[i].r, touch->points[i].sides);
-    for (size_t i = 0; i < touch->point_count; i++) {
-        pair_vectors *v = &vectors[i];
-        for (int k = 0; k < 6 && takes_part(touch, i); k++) {
-            v->p[k / 3][k % 3] = touch->points[i].sides[k / 3][k % 3] + next / rz * v->p[k / 3][k % 3];
-            v->Mp[k / 3][k % 3] = v->r[k / 3][k % 3] + next / rz * v->Mp[k / 3][k % 3];
-        }
-    }
-    return next;
-}
-
-/* The answers of all points, where the sides know nothing of each other yet: solve() has been there. */
-static bool bring_together(const bough_tree_model *model, bo_tree_work *w, double *S) {
-    bo_tree_touch *touch = w->touch;
-    pair_vectors *vectors = touch->vectors;
-    double rz = 0;
-    for (size_t i = 0; i < touch->point_count; i++) {
-        const bo_tree_point *point = &touch->points[i];
-        pair_vectors *v = &vectors[i];
-        if (!takes_part(touch, i))
-            continue;
-        *v = (pair_vectors){0};
-        stiffness_times(point, point->last_answer, v->r[0]);
-        for (int k = 0; k < 3; k++) {
-            v->r[0][k] += point->law_force[k];
-            v->r[1][k] = point->other_node >= 0 ? v->r[0][k] : 0;
-        }
-        memcpy(v->p, point->sides, sizeof v->p);
-        memcpy(v->Mp, v->r, sizeof v->Mp);
-        rz += dot_of_sides(v->r, point->sides);
-    }
-    const double start = rz;
-    for (int round = 0; round < MOST_CG && rz > CG_LEFT * start; round++)
-        if ((rz = follow(model, w, vectors, rz, S)) < 0)
-            return false;
-    for (size_t i = 0; i < touch->point_count; i++)
-        if (takes_part(touch, i))
-            memcpy(touch->points[i].sides, vectors[i].D, sizeof vectors[i].D);
-    return true;
 }
 
 /* One step of Newton's method from the answers y: forces are f(y) + K (y - y+). */
 static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     double *S = touch->numbers, *scratch = scratch_of(touch);
-    bool pairs = false;
     clear(touch, model, w, S);
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
@@ -900,24 +748,21 @@ static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
             add_row(touch, point, l.slide, l.along, S, scratch);
         if (l.beside > 0)
             add_row(touch, point, across, l.beside, S, scratch);
-        double f[2][3];
-        stiffness_times(point, point->answer, f[0]);
+        double f[3];
+        stiffness_times(point, point->answer, f);
         for (int k = 0; k < 3; k++)
-            f[0][k] += l.force[k], f[1][k] = f[0][k];
+            f[k] += l.force[k];
         load_point(touch, point, f, S);
-        pairs = pairs || (point->other_node >= 0 && (l.hard > 0 || l.along > 0 || l.beside > 0));
     }
-    if (!solve(model, w, true, S) || (pairs && !bring_together(model, w, S)))
+    if (!solve(model, w, true, S))
         return false;
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
         double d[3], Kd[3];
         if (!takes_part(touch, i))
             continue;
-        for (int k = 0; k < 3; k++) {
-            point->answer[k] = point->sides[0][k] + point->sides[1][k];
+        for (int k = 0; k < 3; k++)
             d[k] = point->last_answer[k] - point->answer[k];
-        }
         stiffness_times(point, d, Kd);
         for (int k = 0; k < 3; k++)
             point->force[k] = point->law_force[k] + Kd[k];
@@ -1051,31 +896,87 @@ static bool search(const bough_tree_model *model, bo_tree_work *w, double dt) {
     return true;
 }
 
+/* Islands in which parts touch each other are solved for elsewhere (touch_pairs.c); the others, or all, take part here. */
+static void choose_islands(bo_tree_touch *touch, bool all) {
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->finished = island->balanced = island->paired && !all;
+    }
+}
+
+static bool has_pairs(const bo_tree_touch *touch) {
+    for (size_t i = 0; i < touch->point_count; i++)
+        if (touch->islands[touch->points[i].island].paired)
+            return true;
+    return false;
+}
+
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
     double *S = touch->numbers;
-    for (size_t i = 0; i < touch->point_count; i++)
-        touch->islands[touch->points[i].island].balanced = false;
+    choose_islands(touch, true);
     clear(touch, model, w, S);
-    for (size_t i = 0; i < touch->point_count; i++) {
-        double f[2][3];
-        memcpy(f[0], touch->points[i].force, sizeof f[0]);
-        memcpy(f[1], f[0], sizeof f[1]);
-        load_point(touch, &touch->points[i], f, S);
-    }
-    if (!solve(model, w, true, S))
-        return false;
     for (size_t i = 0; i < touch->point_count; i++)
-        for (int k = 0; k < 3; k++)
-            touch->points[i].answer[k] = touch->points[i].sides[0][k] + touch->points[i].sides[1][k];
-    return true;
+        load_point(touch, &touch->points[i], touch->points[i].force, S);
+    return solve(model, w, true, S);
 }
 
-bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *w, double dt) {
+bool bo_tree_touch_factor(const bough_tree_model *model, bo_tree_work *w) {
+    choose_islands(w->touch, true);
+    clear(w->touch, model, w, w->touch->numbers);
+    return solve(model, w, true, w->touch->numbers);
+}
+
+/* ---- one tree by itself, for those who want to know what a row does to it ---- */
+
+const double *bo_tree_node_answer(const bo_tree_touch *touch, int32_t node, int32_t *r, const double **a) {
+    *r = touch->nodes[node].r, *a = touch->nodes[node].a;
+    return touch->nodes[node].A;
+}
+
+int32_t bo_tree_node_island(const bo_tree_touch *touch, int32_t node, int32_t *part) {
+    *part = touch->nodes[node].part;
+    return touch->nodes[node].island;
+}
+
+void bo_tree_touch_load_node(bo_tree_touch *touch, int32_t node, int32_t r, const double frame[6], const double *row) {
+    load(&touch->nodes[node], columns_of(touch), 0, r, frame, row, -1);
+}
+
+void bo_tree_touch_sweep(const bough_tree_model *model, bo_tree_work *w, int32_t count, const int32_t *nodes) {
+    bo_tree_touch *touch = w->touch;
+    const int32_t columns = columns_of(touch);
+    double *S = touch->numbers, *y = S + (ptrdiff_t)(columns - 1) * columns, *scratch = scratch_of(touch);
+    memset(y, 0, (size_t)(columns - 1) * sizeof *y);
+    for (int32_t k = count - 1; k >= 0; k--) {
+        bo_tree_node *node = &touch->nodes[nodes[k]];
+        eliminate(node, columns, false, S, scratch);
+        if (node->joint >= 0)
+            release(w, model, node, columns, false, S, scratch);
+        if (node->parent >= 0)
+            pass_up(node, &touch->nodes[node->parent], columns, false, scratch);
+        else
+            end_at_root(node, columns, false, S, scratch);
+    }
+    for (int32_t k = 0; k < count; k++)
+        substitute(touch, model, w, &touch->nodes[nodes[k]], columns, y);
+    for (int32_t k = 0; k < count; k++) {
+        bo_tree_node *node = &touch->nodes[nodes[k]];
+        for (int32_t l = 0; l < node->r; l++)
+            node->force_q[(ptrdiff_t)l * columns] = 0;
+        for (int d = 0; d < 6; d++)
+            node->force[d * columns] = node->turn[d % 3 * columns] = 0;
+    }
+}
+
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     touch->rounds = 0;
     if (bo_tree_touch_recall(model, touch) && !bo_tree_touch_answer(model, w))
         return false;
+    if (has_pairs(touch) && !bo_tree_touch_solve_pairs(ctx, model, w, dt, false))
+        return false;
+    choose_islands(touch, false);
     for (int lag = 0; lag < MOST_LAGS; lag++) {
         if (!search(model, w, dt))
             return false;
@@ -1086,7 +987,7 @@ bool bo_tree_touch_solve(const bough_tree_model *model, bo_tree_work *w, double 
     return true;
 }
 
-bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *w, double dt) {
+bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
@@ -1096,8 +997,10 @@ bool bo_tree_touch_push(const bough_tree_model *model, bo_tree_work *w, double d
         point->slack = 0;
         point->velocity[0] = touch->push[i] > 0 ? -touch->push[i] / dt : touch->clear[i] / dt;
         point->pressed = point->multiplier = 0;
-        touch->islands[point->island].finished = false;
     }
+    if (has_pairs(touch) && !bo_tree_touch_solve_pairs(ctx, model, w, dt, true))
+        return false;
+    choose_islands(touch, false);
     if (!search(model, w, dt))
         return false;
     clip(touch, dt);
