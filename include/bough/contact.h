@@ -107,6 +107,17 @@ typedef struct bough_contact_push {
     double force[3];    /* N: on the actor, in the world, for the whole step */
 } bough_contact_push;
 
+enum { BOUGH_CONTACT_MOST_NEAR = 12 };
+
+/* The place of a surface that a point is near, and how it moves: as the mean of points of that surface. */
+typedef struct bough_contact_near {
+    double gap;       /* m; below 0: the point is inside */
+    double normal[3]; /* of the surface there, outwards, in the world */
+    int32_t point_count;
+    int32_t points[BOUGH_CONTACT_MOST_NEAR]; /* of the place's points */
+    double weights[BOUGH_CONTACT_MOST_NEAR]; /* their sum is 1 */
+} bough_contact_near;
+
 /* The functions of an actor. The world calls them in the order in which they stand here; A is the matrix of the actor's
  * step, by which an impulse p changes its rates by A^-1 p. A function that returns a status other than BOUGH_OK puts a
  * sentence into the context; the world then cancels the step of all actors. All are called by the thread that steps the
@@ -127,6 +138,13 @@ typedef struct bough_contact_table {
     /* Adds the same rows as above for one of the points. */
     void (*point_rows)(const void *data, int32_t place, int32_t point, const double directions[9], double sign,
                        double *rows);
+    /* Says how near a point of the world is to the surface that the points of a solid place are of, at the start of the
+     * step. Returns false where it is further than `within`; *near is not used then. NULL, as the next one: no place is
+     * solid. */
+    bool (*near)(void *data, int32_t place, const double position[3], double within, bough_contact_near *near);
+    /* Adds the same rows as above for a point at `position` that moves as `near` says. */
+    void (*near_rows)(const void *data, int32_t place, const bough_contact_near *near, const double position[3],
+                      const double directions[9], double sign, double *rows);
     /* answers = rows A^-1, row by row (row_count x size; A is symmetric). *least (1/kg): directions in which a unit
      * impulse changes rates by less are rigid, and no impulse is looked for along them; 0 unless it is set. Called
      * once, and only in steps in which the actor may touch something (in worlds without islands: in which anything
@@ -163,7 +181,8 @@ typedef struct bough_contact_shape_def {
     double restitution;    /* 0 .. 1, of two that touch: the larger */
     int32_t point_count;   /* above 0: `shape` is not used. The place touches with so many points of its surface, which
                               may move against each other: bough_contact_table.points. They touch obstacles and convex
-                              shapes, not other points */
+                              shapes, and what is solid */
+    bool solid;            /* with points: other points touch their surface, too, by bough_contact_table.near */
 } bough_contact_shape_def;
 
 /* An actor to be. Functions of other headers fill it, such as bough_mechanism_actor_create(). */
@@ -244,6 +263,14 @@ BOUGH_API bough_status bough_contact_world_filter(bough_context *ctx, bough_cont
                                                   bough_contact_side who, uint32_t groups, uint32_t mask);
 BOUGH_API bough_status bough_contact_world_ignore(bough_context *ctx, bough_contact_world *world, bough_contact_side a,
                                                   bough_contact_side b, bool ignore);
+
+/* Puts an obstacle to another pose, and says how it moves in the steps from now on: velocity of its origin, and spin in
+ * rad/s, both in the world. What it touches is pushed and taken along; nothing pushes the obstacle. Steps do not change
+ * its pose: whoever moves an obstacle says before each step where it is. Not saved with the state.
+ * BOUGH_ERROR_ARGUMENT where there is no such obstacle, the pose is none, or a number is not finite; nothing has changed
+ * then. */
+BOUGH_API bough_status bough_contact_world_move(bough_context *ctx, bough_contact_world *world, int32_t obstacle,
+                                                const bough_pose *pose, const double velocity[3], const double spin[3]);
 
 /* The body must exist. */
 BOUGH_API bough_pose bough_contact_world_body_pose(const bough_contact_world *world, int32_t body);

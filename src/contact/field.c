@@ -191,8 +191,8 @@ static int32_t nearest_sample(const bo_field *f, const double *now, bo_vec3 y) {
     return nearest;
 }
 
-/* w = (1 - d^2 / D^2)^2 / (d^2 + (spacing / 10)^2)^2: the furthest sample of the patch has none, so that hardly anything
- * changes where another patch takes over. */
+/* w = (1 - d^2 / D^2)^2 / (d^2 + (spacing / 10)^2)^2: the furthest sample of the patch has none, so that hardly
+ * anything changes where another patch takes over. */
 static void weigh(const bo_field *f, const double *now, bo_vec3 y, patch *p) {
     double squares[BO_FIELD_MOST], furthest = 0, sum = 0;
     const double close = 0.01 * f->spacing * f->spacing;

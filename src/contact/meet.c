@@ -2,6 +2,19 @@
  */
 #include "contact/world.h"
 
+static bool is_led(const bo_place *place) {
+    return bo_dot(place->velocity, place->velocity) + bo_dot(place->spin, place->spin) > 0;
+}
+
+double bo_world_reach_of_plane(const struct bo_contact_world_work *w, int32_t plane, int32_t other, double dt) {
+    const bo_place *place = &w->places[w->things[plane].place];
+    if (place->group >= 0 || !w->things[plane].shape || w->things[plane].shape->kind != BOUGH_SHAPE_PLANE ||
+        !is_led(place))
+        return 0;
+    const bo_vec3 middle = bo_scale(0.5, bo_add(w->boxes[other].lower, w->boxes[other].upper));
+    return bo_place_reach(place, middle, w->things[other].radius, dt);
+}
+
 /* Finds for each thing how far it moves in the step, and a box around all that it may touch. */
 static void find_boxes(struct bo_contact_world_work *w, double dt) {
     const double most_radii = 100; /* beyond, the search among cells of a field would have no end */
@@ -13,13 +26,13 @@ static void find_boxes(struct bo_contact_world_work *w, double dt) {
             continue;
         }
         bo_shape_bounds(thing->shape, place->pose, &w->boxes[i].lower, &w->boxes[i].upper);
-        if (place->group < 0)
-            continue;
-        const bo_vec3 middle = bo_se3_apply(thing->shape->frame, thing->shape->centre);
-        const bo_vec3 v = bo_add(place->velocity, bo_cross(place->spin, bo_mat_vec(place->pose.R, middle)));
+        thing->reach = 0;
+        if (place->group < 0 && (!is_led(place) || thing->shape->kind == BOUGH_SHAPE_PLANE))
+            continue; /* the box around a plane holds everything */
+        const bo_vec3 middle = bo_se3_apply(place->pose, bo_se3_apply(thing->shape->frame, thing->shape->centre));
         const double radius = thing->shape->radius;
-        thing->reach = fmin(dt * (bo_norm(v) + bo_norm(place->spin) * radius), most_radii * radius);
-        const double more = thing->reach + w->def.margin * radius;
+        thing->reach = fmin(bo_place_reach(place, middle, radius, dt), most_radii * radius);
+        const double more = thing->reach + (place->group < 0 ? 0 : w->def.margin * radius);
         w->boxes[i].lower = bo_sub(w->boxes[i].lower, bo_v3(more, more, more));
         w->boxes[i].upper = bo_add(w->boxes[i].upper, bo_v3(more, more, more));
     }
@@ -45,7 +58,7 @@ static bool may_touch(const void *user, int32_t a, int32_t b) {
     if (i == k || (p->group < 0 && q->group < 0) ||
         (p->group == q->group && !w->actors[p->group].touches_itself)) /* a body is one place: only actors have more */
         return false;
-    if (!w->things[a].shape && !w->things[b].shape) /* points do not touch points */
+    if (!w->things[a].shape && !w->things[b].shape && !w->things[a].solid && !w->things[b].solid)
         return false;
     if (!(p->groups & q->mask) || !(q->groups & p->mask))
         return false;
@@ -67,7 +80,8 @@ bool bo_world_add_meeting(bough_context *ctx, struct bo_contact_world_work *w, i
     if (!BO_RESERVE(ctx, w->meetings, w->meeting_capacity, w->meeting_count + 1))
         return false;
     bo_meeting *m = &w->meetings[w->meeting_count++];
-    *m = (bo_meeting){.a = a, .b = b, .points = {points[0], points[1]}, .feature = at->feature, .gap = at->gap};
+    *m = (bo_meeting){
+        .a = a, .b = b, .points = {points[0], points[1]}, .near = -1, .feature = at->feature, .gap = at->gap};
     m->normal = bo_load3(at->normal);
     m->position = bo_mul_add(bo_load3(at->on_a), -part * at->gap, m->normal);
     find_tangents(m);
@@ -80,7 +94,8 @@ static bough_status meet(bough_context *ctx, struct bo_contact_world_work *w, in
     if (!p->shape || !q->shape)
         return bo_points_meet(ctx, w, a, b, dt);
     const bough_pose at_a = bo_put_pose(w->places[p->place].pose), at_b = bo_put_pose(w->places[q->place].pose);
-    const double margin = w->def.margin * fmin(p->shape->radius, q->shape->radius) + p->reach + q->reach;
+    const double margin = w->def.margin * fmin(p->shape->radius, q->shape->radius) + p->reach + q->reach +
+                          bo_world_reach_of_plane(w, b, a, dt);
     bough_touching points[BOUGH_MOST_TOUCHING];
     const int32_t count = bough_shapes_touch(p->shape, &at_a, q->shape, &at_b, margin, points);
     for (int32_t i = 0; i < count; i++) {
@@ -96,7 +111,7 @@ static bough_status meet(bough_context *ctx, struct bo_contact_world_work *w, in
 bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *w, double dt) {
     find_boxes(w, dt);
     BO_TRY(bo_sweep_find(ctx, &w->sweep, w->boxes, may_touch, w));
-    w->meeting_count = 0;
+    w->meeting_count = w->near_count = 0;
     for (size_t i = 0; i < w->sweep.pair_count; i++)
         BO_TRY(meet(ctx, w, (int32_t)(w->sweep.pairs[i] >> 32), (int32_t)(w->sweep.pairs[i] & 0xFFFFFFFFu), dt));
     if (w->meeting_count > (size_t)w->def.most_contacts)

@@ -12,7 +12,7 @@ static bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
 /* ---- one constraint ---- */
 
 static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
-    v[0] = v[1] = v[2] = 0;
+    memcpy(v, c->carried, sizeof c->carried);
     for (int s = 0; s < 2; s++) {
         if (c->groups[s] < 0)
             continue;

@@ -21,6 +21,7 @@ typedef struct bo_constraint {
     size_t rows[2];    /* where 3 x size numbers of each begin: rate along the normal and two tangents */
     double friction, restitution;
     double speed;      /* m/s: apart, at least this */
+    double carried[3]; /* m/s: what the rates are when all groups rest, since the second one is led by others */
     double impulse[3]; /* N s: along the normal and two tangents; a first guess, then the answer */
     /* by the solver */
     double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */

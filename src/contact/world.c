@@ -90,6 +90,9 @@ static bough_status check_actor_shapes(bough_context *ctx, const bough_contact_a
         if (shape->point_count > 0 && (!actor->table->points || !actor->table->point_rows))
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s has points: the actor's table needs points and point_rows",
                            name.text);
+        if (shape->solid && (shape->point_count == 0 || !actor->table->near || !actor->table->near_rows))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "%s is solid: it needs points, and the actor's table near and near_rows", name.text);
         if (shape->point_count > 0 && i > 0 && shape->place == shape[-1].place && shape[-1].point_count > 0)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: place %d has points already", name.text, shape->place);
         BO_TRY(bo_check_friction(ctx, name.text, shape->friction));
@@ -131,7 +134,8 @@ static bough_status check_def(bough_context *ctx, const bough_contact_world_def 
         return bo_fail(
             ctx, BOUGH_ERROR_ARGUMENT,
             "contact world: margin (0 .. 10), correction (0 .. 1), the speeds (0 or more), most_rounds (1 or "
-            "more), tolerance (0 .. 1), contact_reserve (0 .. 1000000) or most_contacts (1 .. 1000000) is out of range");
+            "more), tolerance (0 .. 1), contact_reserve (0 .. 1000000) or most_contacts (1 .. 1000000) is out of "
+            "range");
     BO_TRY(check_count(ctx, "obstacles", def->obstacle_count, def->obstacles));
     BO_TRY(check_count(ctx, "bodies", def->body_count, def->bodies));
     for (int32_t i = 0; i < def->obstacle_count; i++)
@@ -185,6 +189,13 @@ static bough_status allocate(bough_context *ctx, const bough_contact_world_def *
     return bo_islands_create(ctx, (int32_t)groups, &w->islands);
 }
 
+static bool has_solid(const struct bo_contact_world_work *w) {
+    for (int32_t i = 0; i < w->thing_count; i++)
+        if (w->things[i].solid)
+            return true;
+    return false;
+}
+
 /* Room for the contacts that the def expects. */
 static bough_status reserve(bough_context *ctx, bough_contact_world *world, size_t count) {
     struct bo_contact_world_work *w = bo_world_work(world);
@@ -200,6 +211,7 @@ static bough_status reserve(bough_context *ctx, bough_contact_world *world, size
         !BO_RESERVE(ctx, w->kept, w->kept_capacity, count) ||
         !BO_RESERVE(ctx, w->pushes, w->push_capacity, 2 * count) ||
         !BO_RESERVE(ctx, world->contacts, w->contact_capacity, count) ||
+        !BO_RESERVE(ctx, w->nears, w->near_capacity, has_solid(w) ? count : 0) ||
         !BO_RESERVE(ctx, w->sweep.pairs, w->sweep.pair_capacity, 4 * count)) /* most boxes that overlap do not touch */
         return bo_fail_memory(ctx);
     return bo_islands_reserve(ctx, &w->islands, count);
@@ -227,6 +239,7 @@ static void add_points(struct bo_contact_world_work *w, const bough_contact_shap
     *thing = (bo_thing){.place = w->place_count - 1,
                         .point_count = def->point_count,
                         .points = w->point_count,
+                        .solid = def->solid,
                         .friction = def->friction,
                         .restitution = def->restitution};
     w->point_count += (size_t)def->point_count;
@@ -363,8 +376,9 @@ static void destroy_work(bough_context *ctx, struct bo_contact_world_work *w) {
         bough_shape_destroy(ctx, w->things[i].shape);
     bo_sweep_destroy(ctx, &w->sweep);
     bo_islands_destroy(ctx, &w->islands);
-    void *const blocks[] = {w->actors,  w->places,   w->things,      w->boxes, w->bodies,  w->groups, w->numbers,
-                            w->positions, w->ignored, w->meetings, w->constraints, w->rows,  w->answers, w->pushes, w->kept};
+    void *const blocks[] = {w->actors,  w->places,    w->things,  w->boxes,    w->bodies, w->groups,
+                            w->numbers, w->positions, w->ignored, w->meetings, w->nears,  w->constraints,
+                            w->rows,    w->answers,   w->pushes,  w->kept};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -376,6 +390,22 @@ void bough_contact_world_destroy(bough_context *ctx, bough_contact_world *world)
     bo_free(ctx, world->bodies);
     bo_free(ctx, world->contacts);
     bo_free(ctx, world);
+}
+
+/* ---- obstacles that are led ---- */
+
+bough_status bough_contact_world_move(bough_context *ctx, bough_contact_world *world, int32_t obstacle,
+                                      const bough_pose *pose, const double velocity[3], const double spin[3]) {
+    struct bo_contact_world_work *w = bo_world_work(world);
+    const int32_t at = bo_world_find_place(w, (bough_contact_side){BOUGH_CONTACT_OF_OBSTACLE, obstacle, -1});
+    if (at < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no obstacle %d to be moved", obstacle);
+    if (!bo_good_pose(pose) || !bo_all_finite(3, velocity) || !bo_all_finite(3, spin))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "obstacle %d: its pose needs a rotation matrix, and its motion finite numbers", obstacle);
+    w->places[at].pose = bo_pose(pose);
+    w->places[at].velocity = bo_load3(velocity), w->places[at].spin = bo_load3(spin);
+    return BOUGH_OK;
 }
 
 /* ---- filters ---- */

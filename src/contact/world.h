@@ -12,10 +12,10 @@
 typedef struct bo_place {
     bough_contact_side side;
     int32_t number;         /* of the actor's place; of others 0 */
-    int32_t group;          /* -1: does not move */
+    int32_t group;          /* -1: an obstacle, which is moved by others or not at all */
     uint32_t groups, mask;  /* bits of its filter */
     bo_se3 pose;            /* in the world */
-    bo_vec3 velocity, spin; /* without contact */
+    bo_vec3 velocity, spin; /* without contact; of an obstacle: by which it is moved */
     bo_vec3 centre;         /* of a sphere around its points, if it has some */
     double radius, speed;   /* of that; of the fastest point */
 } bo_place;
@@ -26,6 +26,7 @@ typedef struct bo_thing {
     int32_t place;
     int32_t point_count; /* 0: a shape */
     size_t points;       /* where those begin among the world's */
+    bool solid;          /* points of others touch the surface between its points */
     bool looked;         /* the points of this step are there */
     double friction, restitution;
     double reach;  /* m: that it moves in the step */
@@ -47,6 +48,7 @@ typedef struct bo_body {
 typedef struct bo_meeting {
     int32_t a, b;      /* things */
     int32_t points[2]; /* of things that are points: which; else -1 */
+    int32_t near;      /* of the world's: the place of the side that has no point here; -1: none */
     uint32_t feature;
     bo_vec3 position, normal, tangents[2];
     double gap;
@@ -89,6 +91,8 @@ struct bo_contact_world_work {
     size_t meeting_count, meeting_capacity, constraint_capacity, row_capacity, answer_capacity, contact_capacity,
         push_capacity;
     bo_meeting *meetings;
+    size_t near_count, near_capacity;
+    bough_contact_near *nears;
     bo_constraint *constraints;
     double *rows, *answers;     /* of the actors, one after the other; then of the bodies, as constraints need them */
     bough_contact_push *pushes; /* of one actor */
@@ -106,6 +110,13 @@ static inline struct bo_contact_world_work *bo_world_work(const bough_contact_wo
     return &((bo_contact_world *)(uintptr_t)world)->work;
 }
 
+/* Returns how far a place that moves carries a sphere of its own around x in a step. */
+static inline double bo_place_reach(const bo_place *place, bo_vec3 x, double radius, double dt) {
+    const bo_vec3 v = bo_add(place->velocity, bo_cross(place->spin, bo_sub(x, place->pose.t)));
+    const double turn = bo_norm(place->spin);
+    return dt * (bo_norm(v) + (turn > 0 ? turn * radius : 0));
+}
+
 /* bodies.c: where free bodies go. docs/theory/contact.md, "Bodies". */
 void bo_body_make(const bough_rigid_body_def *def, bo_body *body, bough_rigid_body *now);
 /* Rates without contact, and the motion by them. */
@@ -116,13 +127,17 @@ bool bo_bodies_move(bough_contact_world *world, double dt);
 /* meet.c: what may touch, and the points where it does. */
 bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *work, double dt);
 /* Adds a point; false: there is no memory. points: as in bo_meeting. part: how far it lies towards b, as a part of the
- * gap. */
+ * gap. It is no place of a solid surface (near = -1). */
 bool bo_world_add_meeting(bough_context *ctx, struct bo_contact_world_work *work, int32_t a, int32_t b,
                           const int32_t points[2], double part, const bough_touching *at);
 
+/* Returns how far a plane that is led comes towards something in the box of another thing; 0 for others, which have a
+ * reach of their own. */
+double bo_world_reach_of_plane(const struct bo_contact_world_work *work, int32_t plane, int32_t other, double dt);
+
 /* points.c: things that are points of a surface. */
 void bo_points_box(const struct bo_contact_world_work *work, double dt, bo_thing *thing, bo_box *box);
-/* Adds the meetings of two things of which one is points, the other a shape. */
+/* Adds the meetings of two things of which one is points, the other a shape, or solid. */
 bough_status bo_points_meet(bough_context *ctx, struct bo_contact_world_work *work, int32_t a, int32_t b, double dt);
 
 /* -1: there is no such place. */

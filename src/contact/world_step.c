@@ -38,6 +38,13 @@ static double least_speed(const bough_contact_world_def *def, double gap, double
     return gap > 0 ? -gap / dt : fmin(-def->correction * gap / dt, def->push_speed);
 }
 
+/* An obstacle that is led has no rates, but a velocity at the point: the rate there is less by that. */
+static void carry(const bo_place *place, const bo_meeting *m, double sign, double carried[3]) {
+    const bo_vec3 v = bo_add(place->velocity, bo_cross(place->spin, bo_sub(m->position, place->pose.t)));
+    carried[0] += sign * bo_dot(v, m->normal);
+    carried[1] += sign * bo_dot(v, m->tangents[0]), carried[2] += sign * bo_dot(v, m->tangents[1]);
+}
+
 static void add_rows(const world_work *w, const bo_place *place, const bo_meeting *m, int side, double *rows) {
     const double sign = side ? -1 : 1;
     double position[3], directions[9];
@@ -54,7 +61,10 @@ static void add_rows(const world_work *w, const bo_place *place, const bo_meetin
         return;
     }
     bo_store3(position, m->position);
-    actor->table->rows(actor->data, place->number, position, directions, sign, rows);
+    if (m->near >= 0)
+        actor->table->near_rows(actor->data, place->number, &w->nears[m->near], position, directions, sign, rows);
+    else
+        actor->table->rows(actor->data, place->number, position, directions, sign, rows);
 }
 
 /* body_row: where the next rows of bodies go; actors have their own cursor. */
@@ -65,8 +75,10 @@ static void fill_constraint(world_work *w, const bo_meeting *m, double dt, size_
     c->restitution = fmax(things[0]->restitution, things[1]->restitution);
     for (int s = 0; s < 2; s++) {
         const bo_place *place = &w->places[things[s]->place];
-        if (place->group < 0)
+        if (place->group < 0) {
+            carry(place, m, s ? -1 : 1, c->carried);
             continue;
+        }
         const size_t count = 3 * (size_t)w->groups[place->group].size;
         const bool same = s == 1 && place->group == c->groups[0]; /* both of one actor: one set of rows */
         if (!same) {

@@ -45,8 +45,8 @@ static void add_place(bough_contact_place_def place, int32_t touch_count, const 
             touches->place_count++;
         }
         first = false;
-        touches->shapes[touches->shape_count++] =
-            (bough_contact_shape_def){touches->place_count - 1, i, defs[i].shape, defs[i].friction, 0, 0};
+        touches->shapes[touches->shape_count++] = (bough_contact_shape_def){
+            .place = touches->place_count - 1, .number = i, .shape = defs[i].shape, .friction = defs[i].friction};
     }
 }
 

@@ -9,22 +9,23 @@
 #include <string.h>
 
 enum { MOST_ROUNDS = 6 };
-#define SETTLED 1e-7 /* of the impulses: a round that changes them less is the last */
+#define SETTLED 1e-7   /* of the impulses: a round that changes them less is the last */
 #define UNSETTLED 1e-2 /* likewise: what still changes more after all rounds is no step */
-#define RIGID 1e-9   /* of the lightest body's answer: what answers less is held by motors and joints */
+#define RIGID 1e-9     /* of the lightest body's answer: what answers less is held by motors and joints */
 
 /* A place: a rigid body, or the samples of a part. */
 typedef struct {
-    int32_t body;           /* BOUGH_WORLD: none */
-    double mass;            /* kg */
-    bool sampled;           /* it touches with these: */
+    int32_t body; /* BOUGH_WORLD: none */
+    double mass;  /* kg */
+    bool sampled; /* it touches with these: */
     bo_mb_samples samples;
 } spot;
 
 typedef struct {
     bo_mb_state *s;
     spot *spots; /* places */
-    int32_t place_count, shape_count;
+    int32_t place_count, shape_count, field_count;
+    bo_field **fields; /* of the components whose parts touch each other, each once */
     bough_contact_place_def *places;
     bough_contact_shape_def *shapes;
     double dt;
@@ -34,7 +35,7 @@ typedef struct {
     double *last;   /* nv: impulses that the search knows */
     double *answer; /* nv */
     double *start;  /* nv, then nc multipliers: where the step was found without impulses */
-    double *values;  /* the factor by which the world knows the answers, and its pivots. A search may make a new one */
+    double *values; /* the factor by which the world knows the answers, and its pivots. A search may make a new one */
     int32_t *pivots;
 } touching;
 
@@ -65,6 +66,8 @@ static void place(void *data, int32_t number, bough_contact_motion *motion) {
         bo_vec3 centre;
         bo_mb_samples_sphere(t->s->model, &at->samples, t->s->face.u, t->y, &centre, &motion->radius, &motion->speed);
         bo_store3(motion->centre, centre);
+        if (at->samples.field)
+            bo_mb_samples_bend(t->s->model, &t->spots[number].samples, t->s->face.u);
         motion->pose = bough_default_pose();
         return;
     }
@@ -97,6 +100,18 @@ static void point_rows(const void *data, int32_t place, int32_t point, const dou
                        double *out) {
     const touching *t = data;
     bo_mb_samples_rows(t->s->model, &t->spots[place].samples, t->s->face.u, point, directions, sign, out);
+}
+
+static bool near(void *data, int32_t place, const double position[3], double within, bough_contact_near *found) {
+    const touching *t = data;
+    return bo_mb_samples_near(&t->spots[place].samples, t->s->face.u, bo_load3(position), within, found);
+}
+
+static void near_rows(const void *data, int32_t place, const bough_contact_near *found, const double position[3],
+                      const double directions[9], double sign, double *out) {
+    const touching *t = data;
+    bo_mb_samples_near_rows(t->s->model, &t->spots[place].samples, t->s->face.u, found, bo_load3(position), directions,
+                            sign, out);
 }
 
 /* An impulse p is a force p / dt of the step: its answer is (matrix of the step)^-1 p / dt. */
@@ -206,6 +221,9 @@ static void destroy(bough_context *ctx, void *data) {
     touching *t = data;
     for (int32_t i = 0; t->spots && i < t->place_count; i++)
         bo_mb_samples_free(ctx, &t->spots[i].samples);
+    for (int32_t i = 0; i < t->field_count; i++)
+        bo_field_destroy(ctx, t->fields[i]);
+    bo_free(ctx, t->fields);
     bo_free(ctx, t->spots);
     bo_free(ctx, t->values);
     bo_free(ctx, t->pivots);
@@ -220,6 +238,8 @@ static const bough_contact_table table = {.begin = begin,
                                           .rows = rows,
                                           .points = points,
                                           .point_rows = point_rows,
+                                          .near = near,
+                                          .near_rows = near_rows,
                                           .answer = answer,
                                           .take = take,
                                           .commit = commit,
@@ -241,9 +261,8 @@ static bough_status add_spot(bough_context *ctx, const bough_multibody *model, s
     const bool stands = part < 0 && stiff.first >= 0 && thing >= stiff.first;
     spot *at = &t->spots[t->place_count];
     t->places[t->place_count++] =
-        part < 0 && !stands
-            ? (bough_contact_place_def){BOUGH_CONTACT_OF_LINK, thing}
-            : (bough_contact_place_def){BOUGH_CONTACT_OF_PART, stands ? thing - stiff.first : part};
+        part < 0 && !stands ? (bough_contact_place_def){BOUGH_CONTACT_OF_LINK, thing}
+                            : (bough_contact_place_def){BOUGH_CONTACT_OF_PART, stands ? thing - stiff.first : part};
     at->body = part < 0 ? thing : model->parts[part].body;
     at->mass = part < 0 ? model->bodies[thing].mass : model->parts[part].mass;
     at->sampled = part >= 0 || stands;
@@ -258,6 +277,37 @@ static bough_status add_spot(bough_context *ctx, const bough_multibody *model, s
     return status;
 }
 
+/* Finds the field of a part's component, or makes it: parts of one component share it. */
+static bough_status give_field(bough_context *ctx, int32_t place, touching *t) {
+    bo_mb_samples *samples = &t->spots[place].samples;
+    for (int32_t i = 0; i < place && !samples->field; i++)
+        if (t->spots[i].sampled && t->spots[i].samples.component == samples->component)
+            samples->field = t->spots[i].samples.field;
+    if (!samples->field) {
+        BO_TRY(bo_mb_samples_field(ctx, samples->component, &t->fields[t->field_count]));
+        samples->field = t->fields[t->field_count++];
+    }
+    samples->now = BO_NEW_ZEROS(ctx, double, 3 * (size_t)samples->count);
+    return samples->now ? BOUGH_OK : bo_fail_memory(ctx);
+}
+
+/* Parts touch each other where there are two or more. */
+static bough_status give_fields(bough_context *ctx, touching *t) {
+    int32_t sampled = 0;
+    for (int32_t i = 0; i < t->place_count; i++)
+        sampled += t->spots[i].sampled;
+    if (sampled < 2)
+        return BOUGH_OK;
+    if (!(t->fields = BO_NEW_ZEROS(ctx, bo_field *, sampled)))
+        return bo_fail_memory(ctx);
+    for (int32_t i = 0; i < t->place_count; i++)
+        if (t->spots[i].sampled)
+            BO_TRY(give_field(ctx, i, t));
+    for (int32_t i = 0; i < t->shape_count; i++)
+        t->shapes[i].solid = t->spots[t->shapes[i].place].sampled;
+    return BOUGH_OK;
+}
+
 /* Places are the bodies and parts that have shapes, in the order of the shapes. */
 static bough_status make(bough_context *ctx, const bough_multibody *model, stiff_parts stiff, int32_t count,
                          const bough_contact_shape_def *shapes, touching *t) {
@@ -265,7 +315,8 @@ static bough_status make(bough_context *ctx, const bough_multibody *model, stiff
     const int32_t things = model->def.body_count + model->def.part_count;
     if (!(t->places = BO_NEW_ARRAY(ctx, bough_contact_place_def, count)) ||
         !(t->spots = BO_NEW_ZEROS(ctx, spot, count)) ||
-        !(t->shapes = BO_NEW_ARRAY(ctx, bough_contact_shape_def, count)) || !(t->y = BO_NEW_ZEROS(ctx, double, 4 * n + (size_t)model->nc)))
+        !(t->shapes = BO_NEW_ARRAY(ctx, bough_contact_shape_def, count)) ||
+        !(t->y = BO_NEW_ZEROS(ctx, double, 4 * n + (size_t)model->nc)))
         return BOUGH_ERROR_MEMORY;
     if (!(t->values = BO_NEW_ARRAY(ctx, double, t->s->work.lu.value_count)) ||
         !(t->pivots = BO_NEW_ARRAY(ctx, int32_t, t->s->work.lu.size)))
@@ -286,7 +337,7 @@ static bough_status make(bough_context *ctx, const bough_multibody *model, stiff
         t->shapes[i].point_count = at->sampled ? at->samples.count : 0;
     }
     t->shape_count = count;
-    return BOUGH_OK;
+    return give_fields(ctx, t);
 }
 
 bough_status bo_mb_actor_create(bough_context *ctx, const bough_multibody *model, bough_multibody_state *state,

@@ -23,16 +23,16 @@ static void spread(const bough_multibody_def *def, int32_t first, int32_t a, int
     }
 }
 
-/* Marks what a body is connected with, by joints and clamps, and by parts in between: such neighbours overlap, as a
+/* Marks what a body or a part is connected with, by joints and clamps, and by parts in between: such neighbours overlap, as a
  * rule. near: of bodies and parts. */
-static void mark_neighbours(const bough_multibody_def *def, int32_t body, bool *near) {
+static void mark_neighbours(const bough_multibody_def *def, int32_t thing, bool *near) {
     memset(near, 0, (size_t)(def->body_count + def->part_count) * sizeof *near);
-    near[body] = true;
+    near[thing] = true;
     for (int32_t round = 0; round <= def->part_count; round++) { /* from part to part */
         for (int32_t j = 0; j < def->joint_count; j++)
-            spread(def, body, def->joints[j].parent.body, def->joints[j].child.body, near);
+            spread(def, thing, def->joints[j].parent.body, def->joints[j].child.body, near);
         for (int32_t p = 0; p < def->part_count; p++)
-            spread(def, body, def->parts[p].clamp.body, def->body_count + p, near);
+            spread(def, thing, def->parts[p].clamp.body, def->body_count + p, near);
     }
 }
 
@@ -46,14 +46,14 @@ static bough_contact_side side_of(const bough_multibody_def *def, int32_t thing)
 static bough_status leave_neighbours_alone(const multibody_engine *e, bool *near) {
     const bo_multibody_plan *plan = e->plan;
     const int32_t count = plan->def.body_count + plan->def.part_count;
-    for (int32_t b = 0; b < plan->def.body_count; b++) {
+    for (int32_t b = 0; b < count; b++) {
         if (!touches(plan, b))
             continue;
         mark_neighbours(&plan->def, b, near);
         for (int32_t other = b + 1; other < count; other++)
             if (near[other] && touches(plan, other))
-                BO_TRY(bough_contact_world_ignore(e->ctx, e->around, side_of(&plan->def, b),
-                                                  side_of(&plan->def, other), true));
+                BO_TRY(bough_contact_world_ignore(e->ctx, e->around, side_of(&plan->def, b), side_of(&plan->def, other),
+                                                  true));
     }
     for (int32_t i = 0; i < plan->pass_count; i++)
         BO_TRY(bough_contact_world_ignore(e->ctx, e->around, plan->passes[i].sides[0], plan->passes[i].sides[1], true));

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/rotation.h"
+#include "contact/field.h"
 #include "dense/block_lu.h"
 #include "multibody/full.h"
 #include "rig/body.h"
@@ -452,11 +453,14 @@ typedef struct bo_mb_samples {
     const bough_component *component;
     int32_t body, part; /* BOUGH_WORLD: none; part -1: it does not bend */
     int32_t count, r;
-    bo_se3 clamp;      /* the component's frame in the body's */
-    bo_vec3 centre;    /* of a sphere around them at rest, in the body's axes */
-    double radius;     /* m */
-    double *most;      /* r: how far a unit of each coordinate moves any of them; NULL in full order */
-    int32_t *vertices; /* in full order: of the mesh; NULL: reduced */
+    bo_se3 clamp;          /* the component's frame in the body's */
+    bo_vec3 centre;        /* of a sphere around them at rest, in the body's axes */
+    double radius;         /* m */
+    double *most;          /* r: how far a unit of each coordinate moves any of them; NULL in full order */
+    int32_t *vertices;     /* in full order: of the mesh; NULL: reduced */
+    const bo_field *field; /* by which others touch it; NULL: they do not. Somebody else's */
+    double *now;           /* with a field: count x 3, X + U q in the component's axes */
+    double bend;           /* m: with a field: a bound on |U q| */
 } bo_mb_samples;
 /* part -1: of a rigid body whose frame is the component's. bo_mb_samples_free() is owed also when it fails. */
 bough_status bo_mb_samples_make(bough_context *ctx, const bough_multibody *model, int32_t body, int32_t part,
@@ -471,6 +475,16 @@ void bo_mb_samples_sphere(const bough_multibody *model, const bo_mb_samples *sam
 /* rows (3 x nv) += sign times the derivative by v of the velocity of a sample along three directions. */
 void bo_mb_samples_rows(const bough_multibody *model, const bo_mb_samples *samples, const double *u, int32_t sample,
                         const double directions[9], double sign, double *rows);
+/* Lets others touch the surface between the samples: finds where they are now, for bo_mb_samples_near(). */
+void bo_mb_samples_bend(const bough_multibody *model, bo_mb_samples *samples, const double *u);
+/* bough_contact_table.near, near_rows */
+bool bo_mb_samples_near(const bo_mb_samples *samples, const double *u, bo_vec3 x, double within,
+                        bough_contact_near *near);
+void bo_mb_samples_near_rows(const bough_multibody *model, const bo_mb_samples *samples, const double *u,
+                             const bough_contact_near *near, bo_vec3 x, const double directions[9], double sign,
+                             double *rows);
+/* A field of a component's surface and its samples; the caller destroys it. */
+bough_status bo_mb_samples_field(bough_context *ctx, const bough_component *component, bo_field **field);
 /* among.c: bough_multibody_actor_create() for a model whose first rigid bodies that stand for parts is `first` (-1:
  * there are none): their components follow. */
 bough_status bo_mb_actor_create(bough_context *ctx, const bough_multibody *model, bough_multibody_state *state,

@@ -53,7 +53,8 @@ bough_status bo_mb_samples_make(bough_context *ctx, const bough_multibody *model
                                 const bough_component *component, bo_mb_samples *s) {
     const bool full = part >= 0 && model->parts[part].full;
     const int32_t count = component->contact.count;
-    *s = (bo_mb_samples){.component = component, .body = body, .part = part, .count = count, .clamp = bo_se3_identity()};
+    *s =
+        (bo_mb_samples){.component = component, .body = body, .part = part, .count = count, .clamp = bo_se3_identity()};
     if (count == 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "its component has no contact samples: cook it with \"samples\": {\"contact\": 100}");
@@ -77,6 +78,7 @@ bough_status bo_mb_samples_make(bough_context *ctx, const bough_multibody *model
 void bo_mb_samples_free(bough_context *ctx, bo_mb_samples *s) {
     bo_free(ctx, s->most);
     bo_free(ctx, s->vertices);
+    bo_free(ctx, s->now);
 }
 
 /* ---- where they are ---- */
@@ -147,6 +149,27 @@ void bo_mb_samples_sphere(const bough_multibody *model, const bo_mb_samples *s, 
     *speed = bo_norm(bo_add(t.v, bo_cross(t.w, arm))) + bo_norm(t.w) * *radius + most_of(s, rates_of(model, s, v));
 }
 
+/* ---- rows ---- */
+
+/* d . (v + w x r), of the body. rows: of one direction. */
+static void add_arm(const bo_mb_samples *s, bo_vec3 arm, bo_vec3 d, double sign, double *rows) {
+    if (s->body < 0)
+        return;
+    double *to = rows + 6 * (ptrdiff_t)s->body;
+    bo_store3(to, bo_mul_add(bo_load3(to), sign, d));
+    bo_store3(to + 3, bo_mul_add(bo_load3(to + 3), sign, bo_cross(arm, d)));
+}
+
+/* own . U q', own in the component's axes. */
+static void add_bends(const bough_multibody *model, const bo_mb_samples *s, int32_t sample, bo_vec3 own, double *rows) {
+    double *bends = s->part < 0 ? NULL : rows + model->parts[s->part].first;
+    for (int32_t l = 0; l < s->r; l++)
+        bends[l] += bo_dot(own, column_of(s, sample, l));
+    if (s->vertices)
+        bo_store3(bends + 3 * (ptrdiff_t)s->vertices[sample],
+                  bo_add(bo_load3(bends + 3 * (ptrdiff_t)s->vertices[sample]), own));
+}
+
 /* d . (v + w x r + Q U q') */
 void bo_mb_samples_rows(const bough_multibody *model, const bo_mb_samples *s, const double *u, int32_t sample,
                         const double directions[9], double sign, double *rows) {
@@ -154,17 +177,61 @@ void bo_mb_samples_rows(const bough_multibody *model, const bo_mb_samples *s, co
     const bo_mat3 Q = bo_mat_mul(g.R, s->clamp.R);
     const bo_vec3 arm = arm_of(s, g.R, sample, coordinates_of(model, s, u));
     for (int i = 0; i < 3; i++, rows += model->nv) {
-        const bo_vec3 d = bo_load3(directions + 3 * i), own = bo_scale(sign, bo_mat_tvec(Q, d));
-        if (s->body >= 0) {
-            double *to = rows + 6 * (ptrdiff_t)s->body;
-            bo_store3(to, bo_mul_add(bo_load3(to), sign, d));
-            bo_store3(to + 3, bo_mul_add(bo_load3(to + 3), sign, bo_cross(arm, d)));
-        }
-        double *bends = s->part < 0 ? NULL : rows + model->parts[s->part].first;
-        for (int32_t l = 0; l < s->r; l++)
-            bends[l] += bo_dot(own, column_of(s, sample, l));
-        if (s->vertices)
-            bo_store3(bends + 3 * (ptrdiff_t)s->vertices[sample],
-                      bo_add(bo_load3(bends + 3 * (ptrdiff_t)s->vertices[sample]), own));
+        const bo_vec3 d = bo_load3(directions + 3 * i);
+        add_arm(s, arm, d, sign, rows);
+        add_bends(model, s, sample, bo_scale(sign, bo_mat_tvec(Q, d)), rows);
+    }
+}
+
+/* ---- the surface between them ---- */
+
+bough_status bo_mb_samples_field(bough_context *ctx, const bough_component *component, bo_field **field) {
+    const bough_surface *surface = &component->surface;
+    *field = NULL;
+    double *vertices = BO_NEW_ARRAY(ctx, double, 3 * (size_t)surface->vertex_count);
+    if (!vertices)
+        return bo_fail_memory(ctx);
+    for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
+        vertices[k] = (double)surface->position[k];
+    const bough_status status =
+        bo_field_create(ctx, surface->vertex_count, vertices, surface->triangle_count, surface->triangles,
+                        component->contact.count, component->contact.position, 0, field);
+    bo_free(ctx, vertices);
+    return status;
+}
+
+void bo_mb_samples_bend(const bough_multibody *model, bo_mb_samples *s, const double *u) {
+    const double between = 1.2; /* places between samples may move a little further than these */
+    const double *q = coordinates_of(model, s, u);
+    s->bend = between * most_of(s, q);
+    for (int32_t i = 0; i < s->count; i++)
+        bo_store3(s->now + 3 * (ptrdiff_t)i, bo_add(rest_of(s, i), bend_of(s, i, q)));
+}
+
+bool bo_mb_samples_near(const bo_mb_samples *s, const double *u, bo_vec3 x, double within, bough_contact_near *near) {
+    const bo_se3 g = bo_se3_mul(pose_of(s->body, u), s->clamp);
+    bo_field_touch touch;
+    if (!bo_field_gap(s->field, s->now, s->bend, bo_se3_apply(bo_se3_inverse(g), x), within, &touch))
+        return false;
+    near->gap = touch.gap, near->point_count = touch.sample_count;
+    bo_store3(near->normal, bo_mat_vec(g.R, touch.normal));
+    for (int32_t k = 0; k < touch.sample_count; k++)
+        near->points[k] = touch.samples[k], near->weights[k] = touch.weights[k];
+    return true;
+}
+_Static_assert((int)BO_FIELD_MOST == (int)BOUGH_CONTACT_MOST_NEAR, "what a field finds must fit");
+
+/* The body's motion is that of the point itself, so that equal and opposite forces there have no torque on both parts
+ * together, whatever the weights; these say only how the part bends. */
+void bo_mb_samples_near_rows(const bough_multibody *model, const bo_mb_samples *s, const double *u,
+                             const bough_contact_near *near, bo_vec3 x, const double directions[9], double sign,
+                             double *rows) {
+    const bo_se3 g = pose_of(s->body, u);
+    const bo_mat3 Q = bo_mat_mul(g.R, s->clamp.R);
+    for (int i = 0; i < 3; i++, rows += model->nv) {
+        const bo_vec3 d = bo_load3(directions + 3 * i), own = bo_mat_tvec(Q, d);
+        add_arm(s, bo_sub(x, g.t), d, sign, rows);
+        for (int32_t k = 0; k < near->point_count; k++)
+            add_bends(model, s, near->points[k], bo_scale(sign * near->weights[k], own), rows);
     }
 }

@@ -101,7 +101,7 @@ static inline puck new_puck(double mass, double radius, bo_vec3 x, bo_vec3 v) {
 static inline bough_contact_actor *add_puck(plan *plan_, puck *p) {
     bough_contact_actor *actor = &plan_->actors[plan_->def.actor_count++];
     p->place = (bough_contact_place_def){BOUGH_CONTACT_OF_PART, 7};
-    p->shape = (bough_contact_shape_def){0, 3, sphere_def(p->radius), 0.5, 0, 0};
+    p->shape = (bough_contact_shape_def){.number = 3, .shape = sphere_def(p->radius), .friction = 0.5};
     *actor = bough_default_contact_actor();
     actor->table = &puck_table, actor->data = p;
     actor->most_rates = 3;

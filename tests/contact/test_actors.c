@@ -131,7 +131,7 @@ static void add_jaws(plan *p, jaws *j, bool touches_itself) {
     bough_contact_actor *actor = &p->actors[p->def.actor_count++];
     for (int i = 0; i < 2; i++) {
         j->places[i] = (bough_contact_place_def){BOUGH_CONTACT_OF_PART, i};
-        j->shapes[i] = (bough_contact_shape_def){i, 0, sphere_def(j->radius), 0.5, 0, 0};
+        j->shapes[i] = (bough_contact_shape_def){.place = i, .shape = sphere_def(j->radius), .friction = 0.5};
     }
     *actor = bough_default_contact_actor();
     actor->table = &jaws_table, actor->data = j, actor->touches_itself = touches_itself;

@@ -361,8 +361,105 @@ static void parts_lie_on_the_ground(void **state) {
     }
 }
 
+/* ---- parts and parts ---- */
+
+#define COMPONENT(name, size, cells, young, samples)                                                              \
+    "'" name "': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': " size ", 'cells': " cells                  \
+    "}, 'material': {'young': " young ", 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': {'select': "    \
+    "'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'damping': {'stiffness': 0.004}, 'samples': {'contact': " \
+    samples "}}"
+#define JAW(name, y)                                                                                                  \
+    "{'name': '" name "', 'position': [0, " y ", 0], 'mass': 0.05, 'inertia': [1e-5, 1e-5, 1e-5, 0, 0, 0]}"
+#define SLIDE(name, axis)                                                                                            \
+    "{'name': '" name "', 'kind': 'prismatic', 'parent': 'palm', 'child': '" name "', 'position': [0, 0, 0], 'axis': " \
+    axis "}"
+#define GRIPPER                                                                                                        \
+    "{'bough': 1, 'components': {" COMPONENT("finger", "[0.12, 0.02, 0.02]", "[8, 2, 2]", "5e6", "100") ", " COMPONENT( \
+        "block", "[0.04, 0.04, 0.04]", "[3, 3, 3]", "3e5",                                                             \
+        "60") "}, 'bodies': [{'name': 'palm', 'mass': 0.2, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, 0]}, " JAW("left",      \
+                                                                                                          "0.05") ", " JAW( \
+        "right", "-0.05") ", {'name': 'core', 'position': [0.07, 0, 0]}], 'parts': [{'name': 'finger1', 'component': " \
+                          "'finger', 'clamp': 'left', 'touch': true, 'friction': 0.8}, {'name': 'finger2', "           \
+                          "'component': 'finger', 'clamp': 'right', 'touch': true, 'friction': 0.8}, {'name': "        \
+                          "'block', 'component': 'block', 'clamp': 'core', 'touch': true, 'friction': 0.8}], "         \
+                          "'joints': [{'name': 'lift', 'kind': 'prismatic', 'parent': 'world', 'child': 'palm', "      \
+                          "'position': [0, 0, 0], 'axis': [0, 0, 1]}, " SLIDE("left", "[0, -1, 0]") ", " SLIDE(        \
+                              "right", "[0, 1, 0]") "], 'curves': {'close': [[0, 0], [0.3, 0.032]], 'up': [[0, 0], "   \
+                                                    "[0.4, 0], [0.9, 0.05], [2, 0.05]]}, 'motors': [{'joint': "        \
+                                                    "'lift', 'curve': 'up', 'between': 'stops'}, {'joint': 'left', "   \
+                                                    "'curve': 'close', 'stiffness': 500, 'damping': 20}, {'joint': "   \
+                                                    "'right', 'curve': 'close', 'stiffness': 500, 'damping': 20}], "   \
+                                                    "'obstacles': [{'name': 'table', 'shape': {'plane': true}, "       \
+                                                    "'position': [0, 0, -0.02]}], 'gravity': [0, 0, -9.81], 'time': "  \
+                                                    "{'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'block', "      \
+                                                    "'part': 'block', 'nearest': [0.09, 0, 0.02]}, {'name': 'hold', "  \
+                                                    "'touch': 'block'}]%s}"
+
+/* Two soft fingers close on a soft block, lift it by 50 mm and hold it: friction bears its weight, and the fingers press
+ * from both sides. Where the scene lets the block pass through them it stays on the table. */
+static void soft_fingers_lift_a_soft_block(void **state) {
+    (void)state;
+    const double weight = 0.04 * 0.04 * 0.04 * 1000 * G;
+    for (int passes = 0; passes < 2; passes++) {
+        char text[6000];
+        bough_context *ctx = test_context(1);
+        snprintf(text, sizeof text, GRIPPER,
+                 passes ? ", 'pass_through': [['block', 'finger1'], ['block', 'finger2']]" : "");
+        play p = begin_text(ctx, text);
+        const double z = value(&p, "block.z");
+        advance(ctx, &p, 300);
+        printf("the block rose by %.2f mm, at %.2g m/s; force on it %.4f of its weight\n",
+               1e3 * (value(&p, "block.z") - z), value(&p, "block.vz"), value(&p, "hold.fz") / weight);
+        check_near(value(&p, "block.z") - z, passes ? 0 : 0.05, 2e-3);
+        check_near(value(&p, "hold.fz"), weight, 1e-3 * weight);
+        static bough_run_contact contacts[200];
+        const int32_t count = bough_run_contacts(p.run, 200, contacts);
+        double sides[2] = {0, 0};
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t *things = contacts[i].things; /* bodies, then fingers 4, 5 and the block 6, then the table */
+            if (!passes)
+                check(things[0] < 6 && things[1] == 6);
+            if (things[0] < 6)
+                sides[things[0] - 4] += contacts[i].force[1];
+        }
+        check(passes ? sides[0] == 0 && sides[1] == 0 : sides[0] > 1 && sides[1] < -1);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
+/* A bar that is clamped to the tip of another one, and one that a weld holds there, overlap it and do not touch it. */
+static void parts_that_hang_on_each_other_do_not_touch(void **state) {
+    (void)state;
+    static const char *const hung[] = {
+        "'bodies': [], 'parts': [{'name': 'a', 'component': 'bar', 'touch': true}, {'name': 'b', 'component': 'bar', "
+        "'touch': true, 'clamp': {'part': 'a', 'interface': 'tip', 'position': [-0.05, 0, 0]}}], 'joints': []",
+        "'bodies': [{'name': 'start', 'position': [0.25, 0, 0]}], 'parts': [{'name': 'a', 'component': 'bar', 'touch': "
+        "true}, {'name': 'b', 'component': 'bar', 'touch': true, 'clamp': 'start'}], 'joints': [{'name': 'weld', "
+        "'kind': 'weld', 'parent': {'part': 'a', 'interface': 'tip'}, 'child': {'part': 'b', 'interface': 'tip'}, "
+        "'position': [0.3, 0, 0]}]"};
+    for (int i = 0; i < 2; i++) {
+        char text[4000];
+        bough_context *ctx = test_context(1);
+        snprintf(text, sizeof text,
+                 "{'bough': 1, 'engine': {'kind': 'multibody'}, 'components': {" COMPONENT(
+                     "bar", "[0.3, 0.03, 0.03]", "[8, 2, 2]", "1e7", "90") "}, %s, 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, "
+                                                                           "'duration': 1}}",
+                 hung[i]);
+        play p = begin_text(ctx, text);
+        for (int k = 0; k < 20; k++) {
+            advance(ctx, &p, 1);
+            check_int(bough_run_contacts(p.run, 0, NULL), 0);
+        }
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_lie_on_the_ground),
+                                       cmocka_unit_test(soft_fingers_lift_a_soft_block),
+                                       cmocka_unit_test(parts_that_hang_on_each_other_do_not_touch),
                                        cmocka_unit_test(a_rod_that_falls_rests_on_the_ground),
                                        cmocka_unit_test(friction_holds_and_brakes),
                                        cmocka_unit_test(what_rests_stays),
