@@ -74,6 +74,9 @@ static void fill_motion(const bough_rigid_body *now, double motion[36]) {
     }
 }
 
+/* Rates without contact are those in the axes at the start, before the body turns: there an impulse p changes the spin by
+ * I^-1 p exactly, and the turn that follows keeps momentum and energy. Rates after the turn would belong to other axes,
+ * and where a light body is spun up its energy would rise by p . (change of the spin by the turn). */
 void bo_bodies_predict(bough_contact_world *world, double dt) {
     for (int32_t i = 0; i < world->body_count; i++) {
         const bough_rigid_body *now = &world->bodies[i];
@@ -83,7 +86,7 @@ void bo_bodies_predict(bough_contact_world *world, double dt) {
         bo_store3(body->before, bo_load3(now->velocity));
         bo_store3(body->before + 3, spin);
         bo_store3(body->y, velocity_without_contact(world, i, dt));
-        bo_store3(body->y + 3, turn_by(body, body->momentum, dt).spin);
+        bo_store3(body->y + 3, bo_mat_vec(body->inverse_inertia, body->momentum)); /* before it turns: see above */
         fill_motion(now, body->motion);
     }
 }

@@ -165,8 +165,8 @@ static void try_scene(bough_context *ctx, test_random *random, tally *t) {
     free(p);
 }
 
-/* Energy does not rise where nothing overlaps, as long as bodies turn by a few tenths of a radian in a step. Light ones
- * that others spin up turn further: one scene in some thousands gains up to 3 % so. */
+/* Masses from grams to tonnes, spins of up to 1,000 rad/s, needles, plates and bodies in one place: numbers stay finite,
+ * and energy does not rise where nothing overlaps, not even where heavy bodies spin light ones up. */
 static void any_scene_stays_finite(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -175,11 +175,11 @@ static void any_scene_stays_finite(void **unused) {
     const int scenes = test_long() ? 10000 : TEST_SANITIZED ? 100 : 400;
     for (int i = 0; i < scenes; i++)
         try_scene(ctx, &random, &t);
-    printf("%d scenes, %d shapes or scenes refused: energy rose by %.2g of all at most, %.2g where things overlap\n", t.stepped,
-           t.refused, t.rise, t.pushed);
+    printf("%d scenes, %d shapes or scenes refused: energy rose by %.2g of all at most, %.2g where things overlap\n",
+           t.stepped, t.refused, t.rise, t.pushed);
     check(t.stepped > 0.9 * scenes);
     check_below(t.pushed, 1e-2);
-    check_below(t.rise, test_long() ? 0.3 : 1e-13);
+    check_below(t.rise, 1e-13);
     bough_context_destroy(ctx);
 }
 

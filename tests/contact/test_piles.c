@@ -47,17 +47,32 @@ static plan *make_pile(bough_context *ctx, test_random *random) {
     return p;
 }
 
-/* The most that the energy rose above its lowest before, of what was there at the start above the ground. */
-static double rise_of_pile(bough_context *ctx, test_random *random) {
+/* What pushing things apart that overlap did in the last step, J: the forces along the normals, and the speed by which
+ * overlaps are undone. */
+static double work_of_overlaps(const plan *p, const bough_contact_world *w) {
+    double work = 0;
+    for (int32_t i = 0; i < w->contact_count; i++) {
+        const bough_contact *c = &w->contacts[i];
+        if (c->gap < 0)
+            work += DT * bo_dot(bo_load3(c->force), bo_load3(c->normal)) *
+                    fmin(-p->def.correction * c->gap / DT, p->def.push_speed);
+    }
+    return work;
+}
+
+/* The most that the energy rose above its lowest before, of what was there at the start above the ground. *more: the most
+ * that it rose in a step beyond the work of overlaps that were undone. */
+static double rise_of_pile(bough_context *ctx, test_random *random, double *more) {
     plan *p = make_pile(ctx, random);
     bough_contact_world *w = make_world(ctx, p);
     const double start = energy_of(p, w);
-    double least = start, rise = 0;
+    double least = start, rise = 0, before = start;
     for (int i = 0; i < STEPS; i++) {
         check_ok(ctx, bough_contact_world_step(ctx, w, DT));
         const double now = energy_of(p, w);
         check(isfinite(now));
         rise = fmax(rise, now - least), least = fmin(least, now);
+        *more = fmax(*more, (now - before - work_of_overlaps(p, w)) / start), before = now;
     }
     bough_contact_world_destroy(ctx, w);
     free(p);
@@ -69,14 +84,18 @@ static void no_pile_gains_energy(void **unused) {
     bough_context *ctx = test_context(1);
     test_random random = {1};
     const int piles = test_long() ? 1000 : TEST_SANITIZED ? 30 : 200;
-    double worst = 0;
+    double worst = 0, more = 0;
     int above = 0;
     for (int i = 0; i < piles; i++) {
-        const double rise = rise_of_pile(ctx, &random);
+        const double rise = rise_of_pile(ctx, &random, &more);
         worst = fmax(worst, rise), above += rise > 1e-4;
     }
-    printf("%d piles: energy rose by %.2g of the start at most; %d by more than 1e-4\n", piles, worst, above);
-    check_below(worst, 1e-4);
+    printf("%d piles: energy rose by %.2g of the start at most; %d by more than 1e-4; in a step by %.2g more than "
+           "overlaps that are "
+           "undone do\n",
+           piles, worst, above, more);
+    check_below(worst, test_long() ? 5e-3 : 1e-4); /* one stone of 10,000 is lifted out of another, 15 mm deep */
+    check_below(more, 1e-13);
     bough_context_destroy(ctx);
 }
 
