@@ -1,7 +1,7 @@
 #include "engine/contacts.h"
 
 #include "base/file.h"
-#include "base/vec.h"
+#include "base/pose.h"
 
 #include <string.h>
 
@@ -29,6 +29,51 @@ void bo_world_touch(const bough_contact_world *world, bough_contact_kind kind, i
             for (int d = 0; d < 3 && c->sides[side].kind == kind && c->sides[side].index == index; d++)
                 force[d] += side ? -c->force[d] : c->force[d];
     }
+}
+
+/* ---- obstacles that are led ---- */
+
+/* The motion that takes a lead's pose from t to t + dt: its origin in a straight line, turning steadily. */
+static bo_se3 motion_of(const bo_lead *lead, double t, double dt, bo_vec3 *velocity, bo_vec3 *spin) {
+    const bo_se3 from = lead->pose(lead->data, t), to = lead->pose(lead->data, t + dt);
+    *velocity = bo_scale(1 / dt, bo_sub(to.t, from.t));
+    *spin = bo_scale(1 / dt, bo_log3(bo_mat_mul(to.R, bo_transpose(from.R))));
+    return from;
+}
+
+bough_status bo_world_lead(bough_context *ctx, bough_contact_world *world, int32_t count, const bo_lead *leads,
+                           double t, double dt) {
+    for (int32_t i = 0; leads && i < count; i++) {
+        bo_vec3 v, w;
+        double velocity[3], spin[3];
+        if (!leads[i].pose)
+            continue;
+        const bough_pose pose = bo_put_pose(motion_of(&leads[i], t, dt, &v, &w));
+        bo_store3(velocity, v), bo_store3(spin, w);
+        BO_TRY(bough_contact_world_move(ctx, world, i, &pose, velocity, spin));
+    }
+    return BOUGH_OK;
+}
+
+/* An obstacle is always the second of the two, and forces are those on the first. */
+double bo_world_lead_work(const bough_contact_world *world, const bo_lead *leads, double t, double dt) {
+    double work = 0;
+    for (int32_t i = 0; leads && i < world->contact_count; i++) {
+        const bough_contact *c = &world->contacts[i];
+        bo_vec3 v, w;
+        if (c->sides[1].kind != BOUGH_CONTACT_OF_OBSTACLE || !leads[c->sides[1].index].pose)
+            continue;
+        const bo_se3 from = motion_of(&leads[c->sides[1].index], t, dt, &v, &w);
+        const bo_vec3 there = bo_add(v, bo_cross(w, bo_sub(bo_load3(c->position), from.t)));
+        work += dt * bo_dot(bo_load3(c->force), there);
+    }
+    return work;
+}
+
+bo_se3 bo_lead_at(const bo_lead *lead, double t, bo_vec3 *velocity, bo_vec3 *spin) {
+    const double short_time = 1e-5; /* s: tracks are smooth */
+    motion_of(lead, t - short_time, 2 * short_time, velocity, spin);
+    return lead->pose(lead->data, t);
 }
 
 /* ---- any engine ---- */

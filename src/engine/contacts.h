@@ -2,6 +2,7 @@
 #ifndef BO_ENGINE_CONTACTS_H
 #define BO_ENGINE_CONTACTS_H
 
+#include "base/rotation.h"
 #include "engine/engine.h"
 
 #include <bough/contact.h>
@@ -14,6 +15,21 @@ int32_t bo_world_contacts(const bough_contact_world *world, bo_thing_of_side thi
                           bough_run_contact *contacts);
 /* Sums the forces on one of those that touch in the last step, N in the world. */
 void bo_world_touch(const bough_contact_world *world, bough_contact_kind kind, int32_t index, double force[3]);
+
+/* A lead says where an obstacle of a contact world is at a time. pose NULL: the obstacle stays where it is. */
+typedef struct bo_lead {
+    bo_se3 (*pose)(const void *data, double t);
+    const void *data;
+} bo_lead;
+
+/* Tells the world, before a step from t to t + dt, how its obstacles move in it: at the velocities that take them to their
+ * poses at the end. leads NULL: none is led. */
+bough_status bo_world_lead(bough_context *ctx, bough_contact_world *world, int32_t count, const bo_lead *leads,
+                           double t, double dt);
+/* The work of obstacles that are led on what they touched in the last step, which went from t to t + dt, J. */
+double bo_world_lead_work(const bough_contact_world *world, const bo_lead *leads, double t, double dt);
+/* Finds the pose of an obstacle that is led, and its velocity and spin in the world. */
+bo_se3 bo_lead_at(const bo_lead *lead, double t, bo_vec3 *velocity, bo_vec3 *spin);
 
 /* Lists all contacts of the engine's last step; none without BOUGH_CAN_CONTACTS. Allocates only where there are more
  * than ever before. */

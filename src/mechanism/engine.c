@@ -301,7 +301,11 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     lose_place(e);
     if (e->l.around)
         memcpy(e->l.around->gravity, e->l.kind->gravity(&e->l), sizeof e->l.around->gravity);
+    if (e->l.around)
+        BO_TRY(bo_world_lead(e->l.ctx, e->l.around, e->l.m->obstacle_count, e->l.m->leads, t, h));
     BO_TRY(e->l.kind->step(&e->l, h, iterations));
+    if (e->l.around)
+        e->work += bo_world_lead_work(e->l.around, e->l.m->leads, t, h);
     bo_mechanism_count_work(e);
     return BOUGH_OK;
 }
@@ -528,6 +532,12 @@ bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist) {
     rigid -= m->link_count;
     if (rigid < m->body_count && e->l.around)
         return bo_linkage_body(&e->l, rigid, twist);
+    if (rigid >= m->body_count && m->leads && m->leads[rigid - m->body_count].pose) {
+        bo_vec3 v, w;
+        const bo_se3 pose = bo_lead_at(&m->leads[rigid - m->body_count], e->time, &v, &w);
+        *twist = (bo_twist){bo_mat_tvec(pose.R, v), bo_mat_tvec(pose.R, w)};
+        return pose;
+    }
     return bo_pose(rigid < m->body_count ? &m->bodies[rigid].pose : &m->obstacles[rigid - m->body_count].pose);
 }
 

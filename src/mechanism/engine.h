@@ -3,7 +3,7 @@
 #ifndef BO_MECHANISM_ENGINE_H
 #define BO_MECHANISM_ENGINE_H
 
-#include "engine/engine.h"
+#include "engine/contacts.h"
 #include "rig/motor.h"
 
 #include <bough/mechanism.h>
@@ -66,6 +66,7 @@ typedef struct bo_mechanism_plan {
     int32_t body_count, obstacle_count, touch_count;
     const bough_rigid_body_def *bodies;
     const bough_obstacle_def *obstacles;
+    const bo_lead *leads; /* of the obstacles; NULL: none is led */
     const bo_mechanism_touch *touches;
     bool collides; /* all of the mechanism touches, by the shapes of its file */
     bough_mechanism_method method;

@@ -2,7 +2,7 @@
 #ifndef BO_MULTIBODY_ENGINE_H
 #define BO_MULTIBODY_ENGINE_H
 
-#include "engine/engine.h"
+#include "engine/contacts.h"
 #include "rig/spline.h"
 
 #include <bough/multibody.h>
@@ -42,6 +42,7 @@ typedef struct bo_multibody_plan {
     int32_t touch_count, obstacle_count, pass_count;
     const bough_contact_shape_def *touches; /* `place` is the body; ascending */
     const bough_obstacle_def *obstacles;    /* those that are only drawn have no shapes */
+    const bo_lead *leads; /* of the obstacles; NULL: none is led */
     const bo_multibody_pair *passes;
     /* Makes the looks of the rigid bodies, then of the obstacles, whose arrays become the engine's (bo_free). Called when somebody looks for
      * the first time. */

@@ -84,8 +84,13 @@ bough_status bo_multibody_make_around(multibody_engine *e) {
 bough_status bo_multibody_step_among(multibody_engine *e, double h) {
     if (e->plan->tolerance > 0)
         return bough_multibody_advance(e->ctx, e->model, e->state, h, e->plan->tolerance, NULL);
-    return e->around ? bough_contact_world_step(e->ctx, e->around, h)
-                     : bough_multibody_step(e->ctx, e->model, e->state, h);
+    if (!e->around)
+        return bough_multibody_step(e->ctx, e->model, e->state, h);
+    const double t = e->state->time;
+    BO_TRY(bo_world_lead(e->ctx, e->around, e->plan->obstacle_count, e->plan->leads, t, h));
+    BO_TRY(bough_contact_world_step(e->ctx, e->around, h));
+    e->work += bo_world_lead_work(e->around, e->plan->leads, t, h);
+    return BOUGH_OK;
 }
 
 /* ---- looking ---- */

@@ -14,6 +14,8 @@
 bo_se3 bo_multibody_thing(const multibody_engine *e, int32_t thing, bo_twist *twist) {
     const int32_t obstacle = thing - bo_multibody_first_obstacle(e);
     *twist = (bo_twist){0};
+    if (obstacle >= 0 && e->plan->leads && e->plan->leads[obstacle].pose)
+        return bo_lead_at(&e->plan->leads[obstacle], e->state->time, &twist->v, &twist->w);
     if (obstacle >= 0)
         return bo_pose(&e->plan->obstacles[obstacle].pose);
     const bough_frame_def frame = bo_frame_on(thing, bough_default_pose());

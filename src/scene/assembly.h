@@ -117,6 +117,8 @@ bo_mat3 bo_turn_degrees(const double degrees[3]);
 
 /* tracks.c: "track" of a part that is a root. */
 bough_status bo_track_read(bo_json at, bough_track *track);
+/* The same as a spline, which is to be freed by bo_track_free(). NULL where there is no track. */
+bough_status bo_track_read_spline(bo_json at, bo_spline **spline);
 
 /* object.c: "object" becomes components and parts of the same names. */
 bough_status bo_object_read(bo_json at, bo_assembly *assembly);

@@ -14,15 +14,6 @@ enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longe
 
 /* ---- reading ---- */
 
-static bough_status read_track(bo_json at, bo_body_obstacle *obstacle) {
-    bough_track track;
-    const bough_status status = bo_track_read(at, &track);
-    const bough_status made =
-        status == BOUGH_OK && track.count > 0 ? bo_track_make(at.ctx, &track, &obstacle->track) : status;
-    bo_free(at.ctx, (void *)(uintptr_t)track.time);
-    return made;
-}
-
 static bough_status read_obstacle(bo_json at, json_t *names, uint64_t *hash, int32_t index,
                                   bo_body_obstacle *obstacle) {
     bo_json track = bo_json_at(&at, "track");
@@ -35,7 +26,7 @@ static bough_status read_obstacle(bo_json at, json_t *names, uint64_t *hash, int
     BO_TRY(bo_scene_pose(&at, &obstacle->pose));
     BO_TRY(bo_scene_read_shapes(bo_json_must(&at, "shape"), &obstacle->shapes, hash));
     BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &obstacle->friction));
-    return read_track(track, obstacle);
+    return bo_track_read_spline(track, &obstacle->track);
 }
 
 static bough_status read_obstacles(bo_json at, uint64_t *hash, bo_body_touch *touch) {

@@ -116,7 +116,7 @@
 #define BO_RIGID_BODY_KEYS                                                                                   \
     "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
         "restitution"
-#define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "touch"
+#define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "touch", "track"
 #define BO_SHAPE_KEYS \
     "sphere", "box", "capsule", "cylinder", "hull", "mesh", "plane", "height_field", "position", "rotate_deg", "colour"
 #define BO_SHAPE_MESH_KEYS "file", BO_TRANSFORM_KEYS

@@ -50,6 +50,7 @@ static void describe_surroundings(bo_mechanism_scene *m) {
 bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene, bo_mechanism_scene *m) {
     if (!make_room(ctx, m))
         return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_scene_describe_leads(ctx, m->obstacle_count, m->obstacles, &m->leads));
     m->plan = (bo_mechanism_plan){.path = scene->path,
                                   .duration = scene->duration,
                                   .curves = scene->drive.curves,
@@ -70,6 +71,7 @@ bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene
                                   .obstacle_count = m->obstacle_count,
                                   .bodies = m->body_defs,
                                   .obstacles = m->obstacle_defs,
+                                  .leads = m->leads,
                                   .touches = m->touch_defs,
                                   .collides = m->collides,
                                   .method = m->method,

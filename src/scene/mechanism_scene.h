@@ -4,6 +4,7 @@
 #define BO_SCENE_MECHANISM_SCENE_H
 
 #include "base/rotation.h"
+#include "engine/contacts.h"
 #include "mechanism/engine.h"
 #include "rig/motor.h"
 #include "scene/json.h"
@@ -95,6 +96,7 @@ typedef struct bo_scene_rigid {
     double velocity[3], spin[3]; /* in the axes of the world, m/s of the centre of mass and rad/s */
     double friction, restitution;
     bool drawn_only; /* an obstacle that nothing touches */
+    void *track;     /* of an obstacle that is led, by tree/track.h; NULL: it stays */
 } bo_scene_rigid;
 
 /* ---- rigids.c: free bodies and obstacles, which multibody systems describe in the same words ---- */
@@ -108,6 +110,9 @@ bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64
 void bo_scene_free_rigids(bough_context *ctx, int32_t count, bo_scene_rigid *rigids);
 /* The same as contact worlds see them. *shapes: where copies of their shapes go, which is moved on. */
 void bo_scene_describe_obstacle(const bo_scene_rigid *from, bough_shape_def **shapes, bough_obstacle_def *to);
+/* *leads: one for each of them, to be freed; NULL: none has a track. */
+bough_status bo_scene_describe_leads(bough_context *ctx, int32_t count, const bo_scene_rigid *obstacles,
+                                     bo_lead **leads);
 void bo_scene_describe_body(const bo_scene_rigid *from, bough_shape_def **shapes, bough_rigid_body_def *to);
 
 typedef struct bo_mechanism_scene {
@@ -141,6 +146,7 @@ typedef struct bo_mechanism_scene {
     bo_mechanism_plan plan;
     bough_rigid_body_def *body_defs;
     bough_obstacle_def *obstacle_defs;
+    bo_lead *leads; /* of obstacles; NULL: none is led */
     bough_shape_def *shape_defs; /* of bodies and obstacles, one after the other */
     bo_mechanism_touch *touch_defs;
 } bo_mechanism_scene;

@@ -97,7 +97,7 @@ static bough_status read_passes(const bo_multibody_reader *r, bo_json at) {
             BO_TRY(read_side(r, bo_json_item(&pair, k), &m->passes[i].sides[k]));
         if (m->passes[i].sides[0].kind == BOUGH_CONTACT_OF_OBSTACLE &&
             m->passes[i].sides[1].kind == BOUGH_CONTACT_OF_OBSTACLE)
-            return bo_json_fail(pair, "obstacles do not move, and so do not touch each other");
+            return bo_json_fail(pair, "nothing moves an obstacle, and so obstacles do not touch each other");
     }
     m->plan.pass_count = count;
     return BOUGH_OK;
@@ -141,6 +141,7 @@ bough_status bo_multibody_plan_around(bough_context *ctx, bo_multibody_scene *m)
     bough_contact_shape_def *to = m->touch_defs;
     for (int32_t i = 0; i < m->obstacle_count; i++)
         bo_scene_describe_obstacle(&m->obstacles[i], &shapes, &m->obstacle_defs[i]);
+    BO_TRY(bo_scene_describe_leads(ctx, m->obstacle_count, m->obstacles, &m->leads));
     for (int32_t b = 0; b < m->def.body_count; b++) {
         const bo_body_touch *touch = &m->touches[b];
         const bo_scene_shapes *own = bo_multibody_touching(m, b);
@@ -161,6 +162,7 @@ bough_status bo_multibody_plan_around(bough_context *ctx, bo_multibody_scene *m)
         }
     m->plan.touch_count = (int32_t)(to - m->touch_defs), m->plan.touches = m->touch_defs;
     m->plan.obstacle_count = m->obstacle_count, m->plan.obstacles = m->obstacle_defs;
+    m->plan.leads = m->leads;
     m->plan.passes = m->passes;
     return BOUGH_OK;
 }
@@ -169,7 +171,7 @@ void bo_multibody_free_around(bough_context *ctx, bo_multibody_scene *m) {
     for (int32_t b = 0; m->touches && b < m->def.body_count; b++)
         bo_scene_free_shapes(ctx, &m->touches[b].shapes);
     bo_scene_free_rigids(ctx, m->obstacle_count, m->obstacles);
-    void *const blocks[] = {m->touches, m->obstacle_defs, m->shape_defs, m->touch_defs, m->passes};
+    void *const blocks[] = {m->touches, m->obstacle_defs, m->shape_defs, m->touch_defs, m->passes, m->leads};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

@@ -58,6 +58,7 @@ typedef struct bo_multibody_scene {
     int32_t obstacle_count;
     bo_scene_rigid *obstacles;
     bough_obstacle_def *obstacle_defs;
+    bo_lead *leads; /* of obstacles; NULL: none is led */
     bough_shape_def *shape_defs; /* of obstacles, one after the other */
     bough_contact_shape_def *touch_defs;
     bo_multibody_pair *passes;

@@ -2,7 +2,9 @@
 #include "scene/mechanism_scene.h"
 
 #include "base/pose.h"
+#include "scene/assembly.h"
 #include "scene/entries.h"
+#include "tree/track.h"
 
 #include <string.h>
 
@@ -26,6 +28,12 @@ bough_status bo_scene_must_move(bo_json at, const bo_scene_shapes *shapes) {
 }
 
 /* ---- reading ---- */
+
+static bo_se3 pose_at(const void *track, double t) {
+    bo_track_pose pose;
+    bo_track_at(track, t, &pose);
+    return (bo_se3){pose.rotation, pose.position};
+}
 
 /* A body is described from its centre of mass from here on. */
 static void centre_body(bo_scene_rigid *body, const double centre[3]) {
@@ -51,6 +59,19 @@ static bough_status read_body(bo_json at, bo_scene_rigid *body) {
     return BOUGH_OK;
 }
 
+/* A track says where an obstacle is, from its start on. */
+static bough_status read_track(bo_json at, bo_scene_rigid *obstacle) {
+    bo_json track = bo_json_at(&at, "track");
+    if (track.value && (bo_json_has(&at, "position") || bo_json_has(&at, "rotate_deg")))
+        return bo_json_fail(track, "says where the obstacle is; leave out \"position\" and \"rotate_deg\"");
+    bo_spline *spline;
+    BO_TRY(bo_track_read_spline(track, &spline));
+    obstacle->track = spline;
+    if (spline)
+        obstacle->pose = bo_put_pose(pose_at(obstacle->track, 0));
+    return BOUGH_OK;
+}
+
 static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *hash, int32_t index,
                                bo_scene_rigid *rigid) {
     bo_json shape = bo_json_must(&at, "shape");
@@ -68,7 +89,7 @@ static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *h
     if (touches)
         BO_TRY(bo_scene_must_touch(shape, &rigid->shapes));
     BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &rigid->friction));
-    return body ? read_body(at, rigid) : BOUGH_OK;
+    return body ? read_body(at, rigid) : read_track(at, rigid);
 }
 
 bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
@@ -88,6 +109,7 @@ bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64
 void bo_scene_free_rigids(bough_context *ctx, int32_t count, bo_scene_rigid *rigids) {
     for (int32_t i = 0; i < count; i++) {
         bo_free(ctx, rigids[i].name);
+        bo_track_free(ctx, rigids[i].track);
         bo_scene_free_shapes(ctx, &rigids[i].shapes);
     }
     bo_free(ctx, rigids);
@@ -109,6 +131,18 @@ void bo_scene_describe_obstacle(const bo_scene_rigid *from, bough_shape_def **sh
         return;
     to->shape_count = from->shapes.count;
     to->shapes = copy_shapes(&from->shapes, shapes);
+}
+
+bough_status bo_scene_describe_leads(bough_context *ctx, int32_t count, const bo_scene_rigid *obstacles,
+                                     bo_lead **leads) {
+    bool any = false;
+    for (int32_t i = 0; i < count; i++)
+        any = any || obstacles[i].track;
+    *leads = any ? BO_NEW_ZEROS(ctx, bo_lead, count) : NULL;
+    for (int32_t i = 0; *leads && i < count; i++)
+        if (obstacles[i].track)
+            (*leads)[i] = (bo_lead){pose_at, obstacles[i].track};
+    return *leads || !any ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 void bo_scene_describe_body(const bo_scene_rigid *from, bough_shape_def **shapes, bough_rigid_body_def *to) {

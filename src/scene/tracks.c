@@ -44,3 +44,12 @@ bough_status bo_track_read(bo_json at, bough_track *track) {
         BO_TRY(read_key(bo_json_item(&at, i), i, time, position, rotation));
     return BOUGH_OK;
 }
+
+bough_status bo_track_read_spline(bo_json at, bo_spline **spline) {
+    bough_track track;
+    *spline = NULL;
+    const bough_status status = bo_track_read(at, &track);
+    const bough_status made = status == BOUGH_OK && track.count > 0 ? bo_track_make(at.ctx, &track, spline) : status;
+    bo_free(at.ctx, (void *)(uintptr_t)track.time);
+    return made;
+}

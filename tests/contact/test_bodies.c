@@ -330,8 +330,88 @@ static void memory_may_be_short_on_rough_ground(void **unused) {
     bough_context_destroy(plain);
 }
 
+/* ---- obstacles that are led ---- */
+
+static const double still[3] = {0, 0, 0};
+
+/* Leads obstacle 0 from `at` with a velocity, for so many steps. */
+static void lead(bough_context *ctx, bough_contact_world *w, bo_vec3 at, bo_vec3 velocity, double dt, int steps) {
+    double v[3];
+    bo_store3(v, velocity);
+    for (int i = 0; i < steps; i++) {
+        bough_pose pose = bough_default_pose();
+        bo_store3(pose.position, bo_mul_add(at, i * dt, velocity));
+        check_ok(ctx, bough_contact_world_move(ctx, w, 0, &pose, v, still));
+        run(ctx, w, dt, 1);
+    }
+}
+
+/* A bat gives a ball its own speed, or twice that where both bounce; it does not pass through it, however fast it is. */
+static void bats_hit_balls(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    static const double speeds[] = {1, 10, 60};
+    for (int k = 0; k < 6; k++) {
+        const double speed = speeds[k / 2], e = k % 2;
+        plan *p = new_plan();
+        add_obstacle(p, box_def(0.1, 1, 1), placed(-0.5, 0, 0))->friction = 0;
+        add_body(ctx, p, sphere_def(0.1), 1000, placed(0, 0, 0))->restitution = e;
+        bough_contact_world *w = make_world(ctx, p);
+        bo_store3(w->gravity, bo_v3(0, 0, 0));
+        lead(ctx, w, bo_v3(-0.5, 0, 0), bo_v3(speed, 0, 0), 0.005, (int)(0.6 / speed / 0.005) + 2);
+        check_near(velocity_of(w, 0).x, (1 + e) * speed, 1e-10 * speed);
+        bough_contact_world_destroy(ctx, w);
+        free(p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* A turntable takes a block along, on a circle, by friction alone; without friction it lies still. */
+static void turntables_take_along(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int rubs = 0; rubs < 2; rubs++) {
+        plan *p = new_plan();
+        const double spin[3] = {0, 0, 2}; /* 1.2 m/s^2 at 0.3 m */
+        const bough_pose pose = bough_default_pose();
+        add_obstacle(p, plane_def(), bo_se3_identity())->friction = 0.5 * rubs;
+        add_body(ctx, p, box_def(0.1, 0.1, 0.05), 1000, placed(0.3, 0, 0.025))->friction = 0.5;
+        bough_contact_world *w = make_world(ctx, p);
+        check_ok(ctx, bough_contact_world_move(ctx, w, 0, &pose, still, spin));
+        run(ctx, w, 1. / 240, 480);
+        const double speed = bo_norm(velocity_of(w, 0)), away = bo_norm(bo_v3(place_of(w, 0).x, place_of(w, 0).y, 0));
+        check_near(speed, rubs ? 2 * away : 0, 0.02 * away);
+        check_near(w->bodies[0].spin[2], rubs ? 2 : 0, 0.02);
+        check(rubs ? away > 0.3 && away < 0.4 : fabs(away - 0.3) < 1e-9);
+        bough_contact_world_destroy(ctx, w);
+        free(p);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void what_cannot_be_led_is_refused(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    plan *p = new_plan();
+    bough_pose pose = bough_default_pose();
+    const double wrong[3] = {0, NAN, 0};
+    add_obstacle(p, plane_def(), bo_se3_identity());
+    bough_contact_world *w = make_world(ctx, p);
+    check_fails(ctx, bough_contact_world_move(ctx, w, 1, &pose, still, still), BOUGH_ERROR_ARGUMENT, "no obstacle 1");
+    check_fails(ctx, bough_contact_world_move(ctx, w, 0, &pose, wrong, still), BOUGH_ERROR_ARGUMENT, "finite numbers");
+    pose.rotation[0] = 2;
+    check_fails(ctx, bough_contact_world_move(ctx, w, 0, &pose, still, still), BOUGH_ERROR_ARGUMENT, "rotation matrix");
+    bough_contact_world_destroy(ctx, w);
+    free(p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bats_hit_balls),
+        cmocka_unit_test(turntables_take_along),
+        cmocka_unit_test(what_cannot_be_led_is_refused),
+
         cmocka_unit_test(what_lies_on_the_ground_is_carried),
         cmocka_unit_test(blocks_slide_as_friction_lets_them),
         cmocka_unit_test(elastic_balls_keep_momentum_and_energy),

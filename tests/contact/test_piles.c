@@ -47,7 +47,7 @@ static plan *make_pile(bough_context *ctx, test_random *random) {
     return p;
 }
 
-/* What pushing things apart that overlap did in the last step, J: the forces along the normals, and the speed by which
+/* The work of pushing things apart that overlap in the last step, J: forces along the normals times the speeds by which
  * overlaps are undone. */
 static double work_of_overlaps(const plan *p, const bough_contact_world *w) {
     double work = 0;

@@ -461,6 +461,27 @@ static void a_ball_falls_and_lies(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A lift that a track leads raises a ball, and does the work of that. */
+static void a_lift_raises_a_ball(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{'bough': 1, " BALL("0.1") ", 'obstacles': [{'name': 'lift', 'shape': {'plane': true}, "
+                                                    "'track': [{'time': 0, 'position': [0, 0, 0]}, {'time': 1, "
+                                                    "'position': [0, 0, 0.4]}]}], 'gravity': [0, 0, -9.81],"
+                                                    "'probes': [{'name': 'ball', 'body': 'ball'}],"
+                                                    "'time': {'dt': 0.002, 'duration': 1.5}}",
+                        &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    const double weight = 9.81 * 1000 * 4 * M_PI / 3 * 1e-3;
+    check_near(value(&p, "ball.z"), 0.5, 1e-5);
+    check_near(value(&p, "work"), 0.4 * weight, 2e-3 * weight);
+    check_near(frame_of(&p, 1).pose.position[2], 0.4, 1e-14);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* A body that spins keeps its angular momentum I w, in the axes of the world. */
 static void a_spinning_body_keeps_its_momentum(void **state) {
     (void)state;
@@ -660,6 +681,7 @@ int main(void) {
         cmocka_unit_test(surfaces_go_with_the_links),
         cmocka_unit_test(blends_bend_as_the_full_mechanism_does),
         cmocka_unit_test(a_ball_falls_and_lies),
+        cmocka_unit_test(a_lift_raises_a_ball),
         cmocka_unit_test(a_spinning_body_keeps_its_momentum),
         cmocka_unit_test(an_arm_rests_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),

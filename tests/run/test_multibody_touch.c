@@ -456,10 +456,89 @@ static void parts_that_hang_on_each_other_do_not_touch(void **state) {
     }
 }
 
+/* ---- obstacles that are led ---- */
+
+#define LED(shape, keys, more)                                                                                       \
+    "{'bough': 1, 'engine': {'kind': 'multibody'}, 'bodies': [{'name': 'box', 'position': [0, 0, 0.1], 'mass': 2, " \
+    "'shape': {'box': [0.2, 0.2, 0.2]}, 'touch': true}], 'obstacles': [{'name': 'led', 'shape': " shape              \
+    ", 'track': [" keys "]}" more "], 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 2}, 'probes': "   \
+    "[{'name': 'box', 'body': 'box'}, {'name': 'push', 'touch': 'box'}]}"
+
+/* A lift raises a box with the acceleration of its track: the push is m (g + a), its work the box's energy, and the lift
+ * is seen where it is. */
+static void lifts_raise_what_lies_on_them(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_text(ctx, LED("{'box': [1, 1, 0.2], 'position': [0, 0, -0.1]}",
+                                 "{'time': 0, 'position': [0, 0, 0]}, {'time': 1, 'position': [0, 0, 0.5]}", ""));
+    double most = 0;
+    for (int i = 0; i < 300; i++) {
+        const double v = value(&p, "box.vz");
+        advance(ctx, &p, 1);
+        most = fmax(most, fabs(value(&p, "push.fz") - 2 * (G + (value(&p, "box.vz") - v) / 0.005)));
+    }
+    bough_thing_state lift;
+    check(bough_run_thing_state(p.run, 1, &lift));
+    check_below(most, 1e-9);
+    check_near(value(&p, "box.z"), 0.6, 1e-4);
+    check_near(lift.frame.pose.position[2], 0.5, 1e-14);
+    check_near(value(&p, "work"), 2 * G * 0.5, 0.02 * G);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A belt takes a box along by friction until it is as fast as the belt; a ram pushes one that would lie still. */
+static void belts_and_rams_take_things_along(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_text(ctx, LED("{'plane': true}",
+                                 "{'time': 0, 'position': [0, 0, 0]}, {'time': 1, 'position': [3, 0, 0]}, {'time': 2, "
+                                 "'position': [6, 0, 0]}, {'time': 3, 'position': [9, 0, 0]}",
+                                 ""));
+    advance(ctx, &p, 20);
+    check_near(value(&p, "box.vx"), 0.1 * 0.5 * G, 1e-2); /* it slips, and friction pulls */
+    advance(ctx, &p, 280);
+    const double x = value(&p, "box.x");
+    bough_thing_state belt;
+    check(bough_run_thing_state(p.run, 1, &belt));
+    const double start = belt.frame.pose.position[0];
+    advance(ctx, &p, 20);
+    check(bough_run_thing_state(p.run, 1, &belt));
+    check_near(value(&p, "box.x") - x, belt.frame.pose.position[0] - start, 1e-10);
+    end(ctx, &p);
+    p = begin_text(ctx, LED("{'box': [0.2, 0.2, 0.2]}",
+                            "{'time': 0, 'position': [-0.5, 0, 0.1]}, {'time': 1, 'position': [0.3, 0, 0.1]}",
+                            ", " GROUND));
+    advance(ctx, &p, 300);
+    check_near(value(&p, "box.x"), 0.5, 2e-2); /* it is thrown a little when the ram slows down */
+    check_near(value(&p, "box.z"), 0.1, 1e-6);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+static void tracks_are_refused_where_they_make_no_sense(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_fails(ctx,
+                bough_scene_load(ctx,
+                                 write_scene("led.json", LED("{'sphere': 1}", "{'time': 0, 'position': [0, 0, 0]}], "
+                                                                              "'position': [0, 0, 0], 'friction': "
+                                                                              "0.5}, {'name': 'x', 'shape': "
+                                                                              "{'sphere': 1}, 'track': [",
+                                                             "")),
+                                 &scene),
+                BOUGH_ERROR_FORMAT, "says where the obstacle is");
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_lie_on_the_ground),
                                        cmocka_unit_test(soft_fingers_lift_a_soft_block),
                                        cmocka_unit_test(parts_that_hang_on_each_other_do_not_touch),
+                                       cmocka_unit_test(lifts_raise_what_lies_on_them),
+                                       cmocka_unit_test(belts_and_rams_take_things_along),
+                                       cmocka_unit_test(tracks_are_refused_where_they_make_no_sense),
                                        cmocka_unit_test(a_rod_that_falls_rests_on_the_ground),
                                        cmocka_unit_test(friction_holds_and_brakes),
                                        cmocka_unit_test(what_rests_stays),
