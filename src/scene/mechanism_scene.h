@@ -146,7 +146,7 @@ typedef struct bo_mechanism_scene {
     bo_mechanism_plan plan;
     bough_rigid_body_def *body_defs;
     bough_obstacle_def *obstacle_defs;
-    bo_lead *leads; /* of obstacles; NULL: none is led */
+    bo_lead *leads;              /* of obstacles; NULL: none is led */
     bough_shape_def *shape_defs; /* of bodies and obstacles, one after the other */
     bo_mechanism_touch *touch_defs;
 } bo_mechanism_scene;
