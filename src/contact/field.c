@@ -16,6 +16,8 @@
 
 struct bo_field {
     bo_distance_grid grid;
+    float *nodes;        /* distances at the nodes of the grid, for a first look */
+    int32_t *starts;     /* the sample nearest to each node, of a body at rest */
     int32_t count;       /* of samples */
     int32_t patch_count; /* of samples in a neighbourhood */
     double spacing;      /* m, between a sample and its nearest neighbour: the mean */
@@ -60,7 +62,7 @@ static double choose_cell(extent e) {
 }
 
 static bough_status make_grid(bough_context *ctx, int32_t vertex_count, const double *vertices, int32_t triangle_count,
-                              const int32_t *triangles, double cell, bo_distance_grid *grid) {
+                              const int32_t *triangles, double cell, bo_field *f) {
     const extent e = extent_of(vertex_count, vertices, triangle_count, triangles);
     const double chosen = cell > 0 ? cell : choose_cell(e), around = CELLS_AROUND * chosen;
     const bo_vec3 size = bo_sub(e.upper, e.lower), origin = bo_sub(e.lower, bo_v3(around, around, around));
@@ -81,7 +83,12 @@ static bough_status make_grid(bough_context *ctx, int32_t vertex_count, const do
                                                               counts, chosen, origin, distances)
                                     : bo_fail_memory(ctx);
     if (status == BOUGH_OK)
-        status = bo_distance_grid_make(ctx, counts, chosen, origin, distances, grid);
+        status = bo_distance_grid_make(ctx, counts, chosen, origin, distances, &f->grid);
+    const size_t count = (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2];
+    if (status == BOUGH_OK && !(f->nodes = BO_NEW_ARRAY(ctx, float, count)))
+        status = bo_fail_memory(ctx);
+    for (size_t k = 0; k < count && status == BOUGH_OK; k++)
+        f->nodes[k] = (float)distances[k];
     bo_free(ctx, distances);
     return status;
 }
@@ -123,6 +130,29 @@ static bough_status make_samples(bough_context *ctx, int32_t count, const double
     return BOUGH_OK;
 }
 
+/* The nearest sample of each node. */
+static bough_status find_starts(bough_context *ctx, bo_field *f) {
+    const int32_t *counts = f->grid.counts;
+    f->starts = BO_NEW_ARRAY(ctx, int32_t, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2]);
+    if (!f->starts)
+        return bo_fail_memory(ctx);
+    int32_t *to = f->starts;
+    for (int32_t z = 0; z < counts[2]; z++)
+        for (int32_t y = 0; y < counts[1]; y++)
+            for (int32_t x = 0; x < counts[0]; x++) {
+                const bo_vec3 at = bo_mul_add(f->grid.origin, f->grid.cell, bo_v3(x, y, z));
+                double least = INFINITY;
+                int32_t nearest = 0;
+                for (int32_t i = 0; i < f->count; i++) {
+                    const bo_vec3 d = bo_sub(rest_of(f, i), at);
+                    if (bo_dot(d, d) < least)
+                        least = bo_dot(d, d), nearest = i;
+                }
+                *to++ = nearest;
+            }
+    return BOUGH_OK;
+}
+
 bough_status bo_field_create(bough_context *ctx, int32_t vertex_count, const double *vertices, int32_t triangle_count,
                              const int32_t *triangles, int32_t sample_count, const double *samples, double cell,
                              bo_field **field) {
@@ -137,9 +167,11 @@ bough_status bo_field_create(bough_context *ctx, int32_t vertex_count, const dou
     bo_field *f = BO_NEW(ctx, bo_field);
     if (!f)
         return bo_fail_memory(ctx);
-    bough_status status = make_grid(ctx, vertex_count, vertices, triangle_count, triangles, cell, &f->grid);
+    bough_status status = make_grid(ctx, vertex_count, vertices, triangle_count, triangles, cell, f);
     if (status == BOUGH_OK)
         status = make_samples(ctx, sample_count, samples, f);
+    if (status == BOUGH_OK)
+        status = find_starts(ctx, f);
     if (status == BOUGH_OK)
         *field = f;
     else
@@ -151,6 +183,8 @@ void bo_field_destroy(bough_context *ctx, bo_field *f) {
     if (!f)
         return;
     bo_distance_grid_free(ctx, &f->grid);
+    bo_free(ctx, f->nodes);
+    bo_free(ctx, f->starts);
     bo_free(ctx, f->rest);
     bo_free(ctx, f->patches);
     bo_free(ctx, f);
@@ -158,6 +192,21 @@ void bo_field_destroy(bough_context *ctx, bo_field *f) {
 
 int32_t bo_field_sample_count(const bo_field *f) {
     return f->count;
+}
+
+/* The node of the grid that is nearest to y, and how far y is outside of the grid (may be NULL). */
+static size_t node_at(const bo_field *f, bo_vec3 y, double *away) {
+    const double at[3] = {y.x - f->grid.origin.x, y.y - f->grid.origin.y, y.z - f->grid.origin.z}, cell = f->grid.cell;
+    size_t node[3];
+    double outside = 0;
+    for (int k = 0; k < 3; k++) {
+        const double end = cell * (f->grid.counts[k] - 1), inside = fmin(fmax(at[k], 0), end);
+        outside += (at[k] - inside) * (at[k] - inside);
+        node[k] = (size_t)(inside / cell + 0.5);
+    }
+    if (away)
+        *away = sqrt(outside);
+    return node[0] + (size_t)f->grid.counts[0] * (node[1] + (size_t)f->grid.counts[1] * node[2]);
 }
 
 /* ---- the map around a point ---- */
@@ -179,14 +228,23 @@ static bo_vec3 now_of(const double *now, int32_t i) {
     return bo_load3(now + 3 * (size_t)i);
 }
 
+static double square_to(const double *now, int32_t i, bo_vec3 y) {
+    const bo_vec3 d = bo_sub(now_of(now, i), y);
+    return bo_dot(d, d);
+}
+
+/* The sample nearest to y: from neighbour to neighbour, beginning with the one that is nearest at rest. */
 static int32_t nearest_sample(const bo_field *f, const double *now, bo_vec3 y) {
-    int32_t nearest = 0;
-    double least = INFINITY;
-    for (int32_t i = 0; i < f->count; i++) {
-        const bo_vec3 d = bo_sub(now_of(now, i), y);
-        const double d2 = bo_dot(d, d);
-        if (d2 < least)
-            least = d2, nearest = i;
+    int32_t nearest = f->starts[node_at(f, y, NULL)], before = -1;
+    double least = square_to(now, nearest, y);
+    while (nearest != before) {
+        const int32_t *around = f->patches + (size_t)f->patch_count * (size_t)nearest;
+        before = nearest;
+        for (int32_t k = 1; k < f->patch_count; k++) {
+            const double square = square_to(now, around[k], y);
+            if (square < least)
+                least = square, nearest = around[k];
+        }
     }
     return nearest;
 }
@@ -294,9 +352,19 @@ static bo_vec3 map_back(const bo_field *f, const double *now, int32_t nearest, b
 #define LEAST_SLOPE \
     0.3 /* where distances have a kink, deep inside, the spline is flat and says little about the way out */
 
+/* A first look: the body at rest is further than this from y. Distances change by no more than the way, and a node is
+ * within 0.87 cells of any point in the box, which ends some cells away from the body. */
+static double least_distance(const bo_field *f, bo_vec3 y) {
+    double away;
+    const double near = (double)f->nodes[node_at(f, y, &away)], cell = f->grid.cell;
+    return away > 0 ? fmax(near - 0.9 * cell - away, away + (CELLS_AROUND - 0.1) * cell) : near - 0.9 * cell;
+}
+
 bool bo_field_gap(const bo_field *f, const double *now, double bend, bo_vec3 y, double within, bo_field_touch *touch) {
     bo_gap at;
     patch p;
+    if (!(least_distance(f, y) / f->grid.steepest - bend <= within))
+        return false;
     bo_gap_grid(&f->grid, y, &at); /* not steeper than 1: the bent surface is nowhere nearer than this less the bend */
     if (!(at.d - bend <= within))
         return false;

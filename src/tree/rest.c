@@ -38,17 +38,17 @@ bool bo_tree_all_sleep(const bough_tree_model *model) {
 
 /* ---- after a step ---- */
 
-/* A bound on the speed of all points of a part. */
+/* The speed of the points of a part: a bound by the motion of its frame, and the root mean square by bending. */
 static double speed_of(const bough_tree_model *model, const bough_tree_state *state, const bo_tree_part *part) {
     const bo_tree_cloud *cloud = &bo_tree_work_of(state)->touch->clouds[part->component];
-    double V[6], bends = 0, radius = bo_norm(cloud->centre) + cloud->radius;
+    const bo_component_tables *t = &model->components[part->component];
+    double V[6], bends = 0;
     bo_tree_velocity(bo_tree_work_of(state), part, V);
-    for (int32_t l = 0; l < part->r; l++) {
-        bends += fabs(state->v[part->offset + l]) * cloud->reach[l];
-        radius += fabs(state->q[part->offset + l]) * cloud->reach[l];
-    }
-    (void)model;
-    return bo_norm(bo_load3(V)) + part->scale * (radius * bo_norm(bo_load3(V + 3)) + bends);
+    for (int32_t l = 0; l < part->r; l++) /* bases that are cooked are orthonormal in mass */
+        bends += t->M[l * t->n + l] * state->v[part->offset + l] * state->v[part->offset + l];
+    const bo_vec3 turning = bo_cross(bo_load3(V + 3), bo_scale(part->scale, cloud->centre));
+    return bo_norm(bo_add(bo_load3(V), turning)) +
+           part->scale * (cloud->radius * bo_norm(bo_load3(V + 3)) + sqrt(bends / t->c->mass));
 }
 
 static bool is_pushed(const bo_tree_work *w, const bo_tree_part *part, int32_t i) {

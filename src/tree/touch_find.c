@@ -230,6 +230,7 @@ struct bo_tree_figure {
     motion frame;
     bo_vec3 centre;
     double radius, speed; /* of a sphere around all samples; a bound on their speed */
+    double rate;          /* m/s: a bound on the speed by bending alone */
     double bend;          /* m, of the component: by which no sample is further from its place at rest */
     size_t samples;       /* where 9 numbers a sample begin; SIZE_MAX: they are not known yet */
 };
@@ -253,7 +254,8 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, bo_scale(part->scale, cloud->centre)));
         to->radius = part->scale * (cloud->radius + to->bend);
     }
-    to->speed = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w) + part->scale * rate;
+    to->rate = part->scale * rate;
+    to->speed = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w) + to->rate;
 }
 
 /* Places of all samples of a part: bent, at the start of the step, and their rates. */
@@ -468,8 +470,9 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
         bo_field_touch found;
         if (bo_norm(bo_sub(at.x, two->centre)) > two->radius + within)
             continue;
+        const double near = reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate);
         const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
-        if (!bo_field_gap(field, there, two->bend, y, within / other->scale, &found))
+        if (!bo_field_gap(field, there, two->bend, y, near / other->scale, &found))
             continue;
         const bo_vec3 n = bo_mat_vec(two->frame.R, found.normal);
         bo_vec3 x;
