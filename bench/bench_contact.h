@@ -6,5 +6,7 @@
 
 /* bench_hertz.c */
 bool bench_hertz(bough_context *ctx, json_t *rows);
+/* bench_contact_tree.c */
+bool bench_contact_tree(bough_context *ctx, json_t *rows);
 
 #endif
