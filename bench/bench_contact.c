@@ -410,9 +410,9 @@ static bool measure_momentum(bough_context *ctx, double mu, const char *method, 
 }
 
 static bool bench_momentum(bough_context *ctx, json_t *rows) {
-    static const char *const methods[] = {"backward-euler", "bdf2", "tr-bdf2", "sdirk"};
+    static const char *const methods[] = {"backward-euler", "bdf2", "tr-bdf2", "sdirk", "midpoint"};
     for (int slow = 0; slow < 2; slow++)
-        for (int m = 0; m < 4; m++)
+        for (int m = 0; m < 5; m++)
             for (int rough = 0; rough < 2; rough++) {
                 kept k;
                 const double dt = slow ? 1e-4 : 1e-3, mu = rough ? 0.5 : 0;
