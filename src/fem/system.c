@@ -130,9 +130,12 @@ static bough_status linearise(void *data, double t, const double *q, bool projec
     return BOUGH_OK;
 }
 
+/* What touches may be squeezed until its stiffness has negative eigenvalues. Damping by these would drive the motion, and
+ * no step would be short enough for a positive definite matrix: there the positive part of each element counts. */
 static bough_status damp(void *data, const double *q) {
     body_system *s = data;
-    return s->K_damping ? bough_body_evaluate(s->ctx, s->body, q, false, NULL, NULL, s->K_damping) : BOUGH_OK;
+    const bool project = s->touch != NULL;
+    return s->K_damping ? bough_body_evaluate(s->ctx, s->body, q, project, NULL, NULL, s->K_damping) : BOUGH_OK;
 }
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {

@@ -112,23 +112,34 @@ static double mass_norm(solve *s, const double *x) {
     return sqrt(fmax(0, dot(s->I->system->size, x, s->product)));
 }
 
-/* The first guess may lie beyond an obstacle: z is shortened to where the way there, from where the step began, meets
- * none. */
-static void begin_safely(solve *s, double *z) {
+/* z such that q_base (+) cq z is a part of the way `trial` from p. */
+static void go_part(solve *s, double part, double *z) {
+    bo_move(s->I, s->p, part, s->trial, s->f);
+    bo_difference(s->I, s->f, s->P->q_base, z);
+    for (int32_t i = 0; i < s->I->system->size; i++)
+        z[i] /= s->P->cq;
+}
+
+/* Evaluates the first guess. Where there are obstacles it may lie beyond one: then z is shortened to where the way there,
+ * from where the step began, meets none. An element that something has pressed flat may be turned inside out by the way
+ * of the whole step at once: z is halved until that is not so. */
+static bough_status begin_safely(solve *s, double *z) {
     const bo_system *system = s->I->system;
     if (!system->escape)
-        return;
-    memcpy(s->q, s->I->q_start, (size_t)system->position_size * sizeof *s->q);
-    system->escape(system->data, s->P->t, s->q);
+        return evaluate(s, z);
+    memcpy(s->p, s->I->q_start, (size_t)system->position_size * sizeof *s->p);
+    system->escape(system->data, s->P->t, s->p);
     bo_move(s->I, s->P->q_base, s->P->cq, z, s->f);
-    bo_difference(s->I, s->f, s->q, s->trial);
-    const double bound = system->step_bound(system->data, s->P->t, s->q, s->trial);
-    if (bound >= 1)
-        return;
-    bo_move(s->I, s->q, bound, s->trial, s->f);
-    bo_difference(s->I, s->f, s->P->q_base, z);
-    for (int32_t i = 0; i < system->size; i++)
-        z[i] /= s->P->cq;
+    bo_difference(s->I, s->f, s->p, s->trial);
+    double part = system->step_bound(system->data, s->P->t, s->p, s->trial);
+    if (part < 1)
+        go_part(s, part, z);
+    bough_status status = evaluate(s, z);
+    for (part *= 0.5; status == BOUGH_NOT_FINITE && part > SHORTEST; part *= 0.5) {
+        go_part(s, part, z);
+        status = evaluate(s, z);
+    }
+    return status;
 }
 
 bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z) {
@@ -137,8 +148,7 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
     size_t mark = bo_arena_mark(&I->arena);
     for (int i = 0; i < BO_IMPLICIT_VECTORS; i++)
         *vectors[i] = bo_take(I);
-    begin_safely(&s, z);
-    bough_status status = evaluate(&s, z);
+    bough_status status = begin_safely(&s, z);
     bool done = false;
     for (int32_t k = 0; status == BOUGH_OK && !done; k++) {
         double slope, alpha = 0;
