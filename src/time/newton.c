@@ -166,7 +166,7 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         /* Without an energy the line search would shorten such steps for ever, for the sake of rounding in R. */
         lost |= !I->system->has_potential && step <= 1e-3 * I->def.tolerance * size;
         /* In equilibrium the solution is zero, and no step is a small part of that. */
-        lost |= P->cq * step <= ROUNDING * mass_norm(&s, s.q);
+        lost |= P->cq * step <= ROUNDING * fmax(mass_norm(&s, s.q), I->system->norm_of_size);
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;
