@@ -9,6 +9,7 @@
 #define ARMIJO 1e-4
 #define SHORTEST 1e-8  /* part of a Newton step below which the line search gives up */
 #define ROUNDING 1e-12 /* part of q that a step must change to mean anything */
+#define NOISE 1e-15    /* the same of the size of a system whose q is zero */
 
 typedef struct {
     bo_integrator *I;
@@ -166,7 +167,7 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         /* Without an energy the line search would shorten such steps for ever, for the sake of rounding in R. */
         lost |= !I->system->has_potential && step <= 1e-3 * I->def.tolerance * size;
         /* In equilibrium the solution is zero, and no step is a small part of that. */
-        lost |= P->cq * step <= ROUNDING * fmax(mass_norm(&s, s.q), I->system->norm_of_size);
+        lost |= P->cq * step <= fmax(ROUNDING * mass_norm(&s, s.q), NOISE * I->system->norm_of_size);
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;
