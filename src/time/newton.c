@@ -9,6 +9,8 @@
 #define ARMIJO 1e-4
 #define SHORTEST 1e-8  /* part of a Newton step below which the line search gives up */
 #define ROUNDING 1e-12 /* part of q that a step must change to mean anything */
+#define NEARLY 1e-2    /* of the solution: steps after which one without a new factor may be the last */
+#define CERTAIN 1e-2   /* of the tolerance: such a last step */
 #define NOISE 1e-15    /* the same of the size of a system whose q is zero */
 
 typedef struct {
@@ -143,6 +145,25 @@ static bough_status begin_safely(solve *s, double *z) {
     return status;
 }
 
+/* Matrices of what touches cost most of a step. Where the last step was a short one, its factor finds the next as well,
+ * but for what the matrix has changed on it: where that next step is beyond doubt small, it is the last. */
+static bool ends_with_this_factor(solve *s, double *z, double step, double size) {
+    const bo_integrator *I = s->I;
+    const bo_system *system = I->system;
+    if (!system->escape || I->method->ends_beyond || !(step <= NEARLY * size))
+        return false;
+    if (system->solve(system->data, s->R, s->p) != BOUGH_OK)
+        return false;
+    if (!(mass_norm(s, s->p) <= CERTAIN * I->def.tolerance * size))
+        return false;
+    for (int32_t i = 0; i < system->size; i++)
+        s->trial[i] = -s->P->cq * s->p[i];
+    if (system->step_bound(system->data, s->P->t, s->q, s->trial) < 1)
+        return false;
+    bo_add_scaled(I, z, -1, s->p, z);
+    return true;
+}
+
 bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z) {
     solve s = {.I = I, .P = P};
     double **vectors[BO_IMPLICIT_VECTORS] = {&s.f, &s.R, &s.p, &s.trial, &s.product, &s.q};
@@ -174,6 +195,8 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         /* If the potential is all rounding, the search may shorten a step that is small enough already. */
         bool settled = alpha == 1 || fabs(s.phi - phi) <= 1e-13 * fabs(phi);
         done = lost || (settled && step <= I->def.tolerance * size);
+        if (status == BOUGH_OK && !done && alpha == 1)
+            done = ends_with_this_factor(&s, z, step, size);
     }
     bo_arena_release(&I->arena, mark);
     return status;
