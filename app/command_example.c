@@ -40,6 +40,7 @@ static const struct {
     {"drummer", example_drummer, false, false,
      "a figure on two steel legs that drums: 13 motors, 16 rigid bodies, rods with 76 coordinates"},
     {"boxer", example_boxer, false, false, "the same figure with gloves, which boxes"},
+    {"squeeze", example_squeeze, false, false, "a soft creature in full order, squeezed between two plates"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -151,9 +152,21 @@ static void report_robot(const arguments *a) {
                e->folder, e->bodies, e->parts, e->coordinates, e->joints, e->motors, app_name(), e->folder);
 }
 
+static void report_body(const arguments *a) {
+    const example *e = &a->e;
+    if (a->json)
+        app_print_json(json_pack("{s:s, s:o, s:I, s:I}", "name", a->name, "folder", app_json_text(e->folder),
+                                 "vertices", (json_int_t)e->vertices, "elements", (json_int_t)e->elements));
+    else
+        printf("%s/scene.json: a body of %lld vertices and %lld elements\nNext: %s run %s/scene.json\n", e->folder,
+               (long long)e->vertices, (long long)e->elements, app_name(), e->folder);
+}
+
 static void report(const arguments *a) {
     const example *e = &a->e;
-    if (e->links > 0)
+    if (e->parts == 0 && e->links == 0 && e->motors == 0)
+        report_body(a);
+    else if (e->links > 0)
         report_mechanism(a);
     else if (e->motors > 0)
         report_robot(a);

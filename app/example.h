@@ -41,6 +41,7 @@ int example_bartender(bough_context *ctx, example *e);
 int example_rapper(bough_context *ctx, example *e);
 int example_drummer(bough_context *ctx, example *e);
 int example_boxer(bough_context *ctx, example *e);
+int example_squeeze(bough_context *ctx, example *e);
 /* command_example.c: the one of this name, which must be there. */
 int example_make(bough_context *ctx, const char *name, example *e);
 

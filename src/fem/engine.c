@@ -8,8 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PASSES = 3 };       /* of a step with friction */
-#define SAME_FRICTION 1e-3 /* of the largest force of friction: changes that ask for no further pass */
+enum { PASSES = 3, LEVER_PASSES = 24 }; /* of a step with friction */
+#define SAME_FRICTION 1e-3              /* of the largest force of friction: changes that ask for no further pass */
+#define SAME_LEVERS 1e-11               /* the same of vertices, in sizes of the body */
+#define MOST_CHANGE 1e-3                /* of the energy: what a step of the midpoint rule may add to it or take */
 
 typedef struct {
     bough_context *ctx;
@@ -23,6 +25,7 @@ typedef struct {
     bo_motion motion;
     bo_touch *touch;                            /* NULL: it touches nothing */
     double *before;                             /* the state before a step, for friction that is measured twice */
+    double *middle;                             /* q and v half way, of methods that end beyond their stage */
     const bo_hands *hands;                      /* NULL: none */
     bo_point_force pushes[BOUGH_RUN_HANDS + 1]; /* of the last step */
     int32_t push_count;
@@ -118,25 +121,99 @@ static void copy_motion(full_engine *e, bool back) {
 }
 
 /* Friction is measured by the forces at the start of the step, and once more by those at its end where they differ. */
+static bough_status measure_friction(full_engine *e, double t, double h, int pass, bool *again) {
+    double change;
+    *again = false;
+    if (pass == PASSES - 1)
+        return BOUGH_OK;
+    BO_TRY(bo_touch_begin_again(e->touch, t + h, e->motion.q, &change));
+    *again = !(change < SAME_FRICTION);
+    return BOUGH_OK;
+}
+
+/* The midpoint rule has its forces in the middle of a step, and keeps angular momentum where they have no torque there.
+ * Friction between pieces has none in the middle of the pass before: passes follow until that stays where it is. Each
+ * moves it by as much less than the one before as friction moves a vertex, in a step, beside the size of an element;
+ * shorter steps need fewer. */
+static bough_status measure_friction_in_the_middle(full_engine *e, double t, double h, int pass, bool *again) {
+    const size_t n = (size_t)e->system.size;
+    double change = 0, *q = e->middle, *v = e->middle + n;
+    for (size_t i = 0; i < n; i++) {
+        q[i] = 0.5 * (e->before[i] + e->motion.q[i]);
+        v[i] = 0.5 * (e->before[n + i] + e->motion.v[i]);
+    }
+    if (pass < PASSES - 1)
+        BO_TRY(bo_touch_begin_again(e->touch, t + 0.5 * h, q, &change));
+    *again = !(change < SAME_FRICTION);
+    *again |= !(bo_touch_turn_levers(e->touch, q) < SAME_LEVERS);
+    e->integrator->guess = v;
+    return *again && pass == LEVER_PASSES - 1
+               ? bo_fail(e->ctx, BOUGH_NO_CONVERGENCE, "friction at t = %g is not found; take a shorter step", t)
+               : BOUGH_OK;
+}
+
+/* All but the potential of loads that have none; *moving: kinetic and elastic energy. */
+static bough_status energy_of(full_engine *e, double t, double *total, double *moving) {
+    bo_body_measures m;
+    BO_TRY(bo_body_system_measure(&e->system, e->motion.q, e->motion.v, &m));
+    *moving = m.kinetic + m.elastic;
+    *total = *moving + m.external + bo_touch_energy(e->touch, t, e->motion.q);
+    return BOUGH_OK;
+}
+
+/* The midpoint rule keeps energy where forces are smooth in a step, but not where a step leads deep into a barrier, with
+ * forces that are too large or too small for the whole of it. Damping takes h v^T D v, v in the middle. */
+static bough_status check_balance(full_engine *e, double t, double h, double before, double moving) {
+    const double *v = e->middle + e->system.size;
+    double work, pushed, after, unused, doubts[2], damped = 0;
+    BO_TRY(energy_of(e, t + h, &after, &unused));
+    BO_TRY(bo_body_system_end_work(&e->system, t + h, h, e->motion.q, e->motion.v, &pushed, &doubts[0]));
+    bo_touch_work(e->touch, e->motion.q, &work, &doubts[1]);
+    e->system.multiply(e->system.data, BO_MATRIX_D, v, e->change);
+    for (int32_t i = 0; i < e->system.size; i++)
+        damped += h * v[i] * e->change[i];
+    if (fabs(after - before - work - pushed + damped) <= MOST_CHANGE * moving + doubts[0] + doubts[1])
+        return BOUGH_OK;
+    return bo_fail(e->ctx, BOUGH_NO_CONVERGENCE,
+                   "the step from t = %g is too long for what touches in it, and would change the energy; take a "
+                   "shorter one",
+                   t);
+}
+
+/* One pass; *again: friction was measured anew, and another one is to follow. */
+static bough_status pass_with_contact(full_engine *e, double t, double h, int pass, int64_t *iterations, bool *again) {
+    const bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
+    *iterations += e->integrator->iterations;
+    BO_TRY(status);
+    if (e->integrator->method->ends_beyond) {
+        BO_TRY(bo_touch_check_end(e->touch, e->motion.q));
+        return measure_friction_in_the_middle(e, t, h, pass, again);
+    }
+    BO_TRY(bo_touch_check_ways(e->touch, e->motion.q));
+    return measure_friction(e, t, h, pass, again);
+}
+
 static bough_status step_with_contact(full_engine *e, double t, double h, int64_t *iterations) {
     const double kappa = bo_touch_kappa(e->touch);
-    bough_status status = bo_touch_begin(e->touch, t, h, e->motion.q, e->motion.v);
+    const bool beyond = e->integrator->method->ends_beyond;
+    double energy = 0, moving = 0;
+    bough_status status = beyond ? energy_of(e, t, &energy, &moving) : BOUGH_OK;
+    if (status == BOUGH_OK)
+        status = bo_touch_begin(e->touch, t, h, e->motion.q, e->motion.v);
     copy_motion(e, false);
-    for (int pass = 0; status == BOUGH_OK; pass++) {
-        double change;
-        status = bo_integrator_step(e->integrator, h, &e->motion);
-        *iterations += e->integrator->iterations;
-        if (status == BOUGH_OK)
-            status = bo_touch_check_ways(e->touch, e->motion.q);
-        if (status == BOUGH_OK && pass == PASSES - 1)
-            return BOUGH_OK;
-        if (status == BOUGH_OK)
-            status = bo_touch_begin_again(e->touch, e->motion.q, &change);
-        if (status == BOUGH_OK && change < SAME_FRICTION)
-            return BOUGH_OK;
-        copy_motion(e, true);
-        e->motion.t = t;
+    bool again = status == BOUGH_OK;
+    for (int pass = 0; again && status == BOUGH_OK; pass++) {
+        if (pass > 0)
+            copy_motion(e, true), e->motion.t = t;
+        status = pass_with_contact(e, t, h, pass, iterations, &again);
     }
+    e->integrator->guess = NULL;
+    if (status == BOUGH_OK && beyond)
+        status = check_balance(e, t, h, energy, moving);
+    if (status == BOUGH_OK)
+        return BOUGH_OK;
+    copy_motion(e, true);
+    e->motion.t = t;
     bo_touch_set_kappa(e->touch, kappa);
     return status;
 }
@@ -379,6 +456,7 @@ static void destroy(bough_context *ctx, void *data) {
     bo_body_system_destroy(ctx, &e->system);
     bo_touch_free(ctx, e->touch);
     bo_free(ctx, e->before);
+    bo_free(ctx, e->middle);
     bo_free(ctx, e->motion.q);
     bo_free(ctx, e->motion.v);
     bo_free(ctx, e->motion.a);
@@ -458,11 +536,17 @@ static bough_status build(full_engine *e, const bo_engine_settings *settings, do
     if (e->touch) /* obstacles shorten the steps of Newton's method */
         def.max_iterations = 10 * def.max_iterations;
     BO_TRY(bo_integrator_create(e->ctx, &e->system, &def, &e->integrator));
-    if (e->touch && !e->integrator->method->ends_at_stage)
+    const bo_method *method = e->integrator->method;
+    if (e->touch && !method->ends_at_stage && !method->ends_beyond)
         return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "\"%s\" ends its steps where it has not looked for obstacles, so that a body could end in one; "
-                       "take \"backward-euler\", \"bdf2\", \"tr-bdf2\" or \"sdirk\"",
-                       e->integrator->method->info.name);
+                       "take \"backward-euler\", \"bdf2\", \"tr-bdf2\", \"sdirk\" or \"midpoint\"",
+                       method->info.name);
+    if (e->touch && method->ends_beyond) {
+        bo_touch_follow_speed(e->touch);
+        if (!(e->middle = BO_NEW_ARRAY(e->ctx, double, 2 * (size_t)e->system.size)))
+            return BOUGH_ERROR_MEMORY;
+    }
     const int64_t size = 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
     return !e->touch || (e->before = BO_NEW_ARRAY(e->ctx, double, size)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }

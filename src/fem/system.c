@@ -130,9 +130,13 @@ static bough_status linearise(void *data, double t, const double *q, bool projec
     return BOUGH_OK;
 }
 
+/* A body that touches may be squeezed until its stiffness has negative eigenvalues. Damping by these would drive the
+ * motion, and no step would be short enough for a positive definite matrix: the positive part of each element counts.
+ */
 static bough_status damp(void *data, const double *q) {
     body_system *s = data;
-    return s->K_damping ? bough_body_evaluate(s->ctx, s->body, q, false, NULL, NULL, s->K_damping) : BOUGH_OK;
+    const bool project = s->touch != NULL;
+    return s->K_damping ? bough_body_evaluate(s->ctx, s->body, q, project, NULL, NULL, s->K_damping) : BOUGH_OK;
 }
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
@@ -267,6 +271,9 @@ static void escape(void *data, double t, double *q) {
 void bo_body_system_touch(bo_system *system, struct bo_touch *touch) {
     body_system *s = system->data;
     s->touch = touch;
+    bough_body_properties whole = {0};
+    const bool measured = touch && bough_body_measure(s->ctx, s->body, &whole) == BOUGH_OK;
+    system->norm_of_size = measured ? sqrt(whole.mass) * bo_touch_size(touch) : 0;
     system->step_bound = touch ? step_bound : NULL;
     system->escape = touch ? escape : NULL;
 }

@@ -12,6 +12,7 @@
 #define LONG_WAY 0.1   /* of the body's size: in one step */
 #define HELD 1e-6      /* of a normal: what cannot give way along more than that of it touches nothing */
 #define STIFFEST 1e6   /* times the first: barriers get no stiffer */
+#define SOFTEST 100.   /* steps: barriers that follow speeds are as stiff as inertia in so many of them */
 #define AT_REST 0.1    /* of the support: motion in a step of what rests */
 
 /* Friction of one point against one obstacle, under the force at the start of the step. */
@@ -28,17 +29,19 @@ struct bo_touch {
     bo_touch_def def;
     bo_touch_obstacle *obstacles;
     int32_t point_count;
-    int32_t *points;  /* vertices */
-    double *shares;   /* of the surface: areas around the points over their mean */
-    double size;      /* m: the diagonal of a box around it at rest */
-    double mass;      /* kg: of a vertex, in the mean */
-    double kappa;     /* N/m */
-    double start, h;  /* s: of the step */
-    double *q_start;  /* 3 vertex_count */
-    double stiffened; /* J: by which the barriers' energy grew at the start of the step */
-    hold *holds;
+    int32_t *points;            /* vertices */
+    double *shares;             /* of the surface: areas around the points over their mean */
+    double size;                /* m: the diagonal of a box around it at rest */
+    double mass;                /* kg: of a vertex, in the mean */
+    double kappa;               /* N/m */
+    bool follows;               /* kappa: the speed of what arrives, not the step */
+    double start, h;            /* s: of the step */
+    double *q_start;            /* 3 vertex_count */
+    double stiffened;           /* J: by which the barriers' energy grew at the start of the step */
+    hold *holds, *holds_before; /* the second: of the pass before */
     int32_t hold_count;
-    size_t hold_capacity;
+    size_t hold_capacity, before_capacity;
+    double *way;       /* 3 vertex_count: scratch */
     bo_itself *itself; /* NULL: it passes through itself */
     bool caught;       /* between an obstacle that moves and itself: there is no start for a search */
     const bo_joined_block *blocks;
@@ -114,7 +117,8 @@ static bough_status fill(bo_touch *x) {
     if (x->def.support == 0)
         x->def.support = THIN * x->size;
     x->q_start = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
-    if (!x->q_start)
+    x->way = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
+    if (!x->q_start || !x->way)
         return BOUGH_ERROR_MEMORY;
     return x->def.itself
                ? bo_itself_make(x->ctx, x->body, x->load_case, x->def.support, x->def.slip, x->def.friction, &x->itself)
@@ -145,7 +149,9 @@ void bo_touch_free(bough_context *ctx, bo_touch *x) {
     bo_free(ctx, x->points);
     bo_free(ctx, x->shares);
     bo_free(ctx, x->q_start);
+    bo_free(ctx, x->way);
     bo_free(ctx, x->holds);
+    bo_free(ctx, x->holds_before);
     bo_free(ctx, x);
 }
 
@@ -275,6 +281,27 @@ static double usual_kappa(const bo_touch *x, double h) {
     return x->def.stiffness * AS_INERTIA * x->mass / (h * h);
 }
 
+/* The largest speed of a point, against obstacles or, where there are none, against the mean of all. */
+static double speed_of(const bo_touch *x, const double *v) {
+    bo_vec3 mean = {0, 0, 0};
+    double most = 0;
+    for (int32_t i = 0; i < x->point_count && x->def.obstacle_count == 0; i++)
+        mean = bo_mul_add(mean, 1. / x->point_count, bo_load3(v + 3 * (size_t)x->points[i]));
+    for (int32_t i = 0; i < x->point_count; i++)
+        most = fmax(most, bo_norm(bo_sub(bo_load3(v + 3 * (size_t)x->points[i]), mean)));
+    return most;
+}
+
+/* A body that arrives with the speed v crosses the support distance in D / v: a barrier as stiff as inertia in that
+ * time stops it half way. Steps that are shorter than that resolve the barrier, instead of making it stiffer. */
+static double kappa_for(const bo_touch *x, double h, const double *v) {
+    return usual_kappa(x, fmin(x->def.support / speed_of(x, v), SOFTEST * h));
+}
+
+void bo_touch_follow_speed(bo_touch *x) {
+    x->follows = true;
+}
+
 bough_status bo_touch_look(bo_touch *x, const double *q) {
     return x->itself ? bo_itself_look(x->itself, q, NULL) : BOUGH_OK;
 }
@@ -294,8 +321,9 @@ bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, co
     beginning b = {x, BOUGH_OK, INFINITY, q, v};
     BO_TRY(bo_touch_look(x, q));
     /* A short step asks for a stiffer barrier; where none acts yet that costs no energy. */
-    if (x->kappa < usual_kappa(x, h) && bo_touch_energy(x, t, q) == 0)
-        x->kappa = usual_kappa(x, h);
+    const double wanted = x->follows ? kappa_for(x, h, v) : usual_kappa(x, h);
+    if ((x->follows || x->kappa < wanted) && bo_touch_energy(x, t, q) == 0)
+        x->kappa = wanted;
     visit(x, t, q, begin_pair, &b);
     BO_TRY(b.status);
     /* The weight there is too much for this barrier. */
@@ -324,19 +352,21 @@ static double change_of_holds(int32_t a_count, const hold *a, int32_t b_count, c
     return most > 0 ? change / most : 0;
 }
 
-bough_status bo_touch_begin_again(bo_touch *x, const double *q, double *change) {
+bough_status bo_touch_begin_again(bo_touch *x, double t, const double *q, double *change) {
     const int32_t count = x->hold_count;
-    hold *before = BO_NEW_ARRAY(x->ctx, hold, count);
-    if (!before)
+    if (!BO_RESERVE(x->ctx, x->holds_before, x->before_capacity, (size_t)count))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < count; i++)
-        before[i] = x->holds[i];
+        x->holds_before[i] = x->holds[i];
     x->hold_count = 0;
     beginning b = {x, BOUGH_OK, INFINITY, q, NULL};
-    visit(x, x->start + x->h, q, begin_pair, &b);
-    *change = change_of_holds(count, before, x->hold_count, x->holds);
-    bo_free(x->ctx, before);
+    visit(x, t, q, begin_pair, &b);
+    *change = change_of_holds(count, x->holds_before, x->hold_count, x->holds);
     return b.status;
+}
+
+double bo_touch_turn_levers(bo_touch *x, const double *q) {
+    return x->itself ? bo_itself_turn_levers(x->itself, q) / x->size : 0;
 }
 
 /* ---- potential and forces ---- */
@@ -464,14 +494,10 @@ double bo_touch_bound(bo_touch *x, double t, const double *q, const double *dq) 
 /* True where the body meets itself nowhere on the way from the start of the step. */
 static bool passes(bo_touch *x, const double *q, double keep) {
     const size_t n = (size_t)bo_body_size(x->body);
-    double *dq = BO_NEW_ARRAY(x->ctx, double, n);
-    bool free = dq != NULL;
-    for (size_t i = 0; i < n && free; i++)
-        dq[i] = q[i] - x->q_start[i];
-    free = free && bo_itself_look(x->itself, x->q_start, dq) == BOUGH_OK &&
-           bo_itself_bound(x->itself, x->q_start, dq, keep) >= 1;
-    bo_free(x->ctx, dq);
-    return free;
+    for (size_t i = 0; i < n; i++)
+        x->way[i] = q[i] - x->q_start[i];
+    return bo_itself_look(x->itself, x->q_start, x->way) == BOUGH_OK &&
+           bo_itself_bound(x->itself, x->q_start, x->way, keep) >= 1;
 }
 
 /* Out of the way of an obstacle that moves: along its normal, or, where that does not do, with it; but not where the
@@ -515,21 +541,33 @@ static double longest_way(const bo_touch *x, const double *q) {
     return most;
 }
 
-static bool obstacles_are_passed_by(const bo_touch *x, const double *q) {
+static bool obstacles_are_passed_by(const bo_touch *x, const double *q, double keep) {
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
         const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, x->start + x->h);
         for (int32_t i = 0; i < x->point_count; i++) {
             const size_t v = 3 * (size_t)x->points[i];
             const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
-            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, 0) < 1)
+            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, keep) < 1)
                 return false;
         }
     }
     return true;
 }
 
+static bool goes_straight(bo_touch *x, const double *q, double keep) {
+    return obstacles_are_passed_by(x, q, keep) && (!x->itself || passes(x, q, keep));
+}
+
+bough_status bo_touch_check_end(bo_touch *x, const double *q) {
+    if (!goes_straight(x, q, KEEP))
+        return bo_fail(x->ctx, BOUGH_NO_CONVERGENCE,
+                       "the step from t = %g would end beyond what it touches in its middle; take a shorter one",
+                       x->start);
+    return bo_touch_look(x, q);
+}
+
 bough_status bo_touch_check_ways(bo_touch *x, const double *q) {
-    if (longest_way(x, q) <= LONG_WAY * x->size || (obstacles_are_passed_by(x, q) && (!x->itself || passes(x, q, 0))))
+    if (longest_way(x, q) <= LONG_WAY * x->size || goes_straight(x, q, 0))
         return BOUGH_OK;
     return bo_fail(x->ctx, BOUGH_NO_CONVERGENCE,
                    "the step from t = %g is so long that the body would pass through something; take a shorter one",

@@ -33,12 +33,18 @@ void bo_touch_free(bough_context *ctx, bo_touch *touch);
 /* Finds the stiffness of the barriers for steps of this length, and fails where a point is in an obstacle at the start,
  * with its name. */
 bough_status bo_touch_start(bo_touch *touch, double dt, const double *q);
+/* For methods that do not damp what they cannot resolve: barriers are as stiff as what arrives needs, and steps as short
+ * as barriers need, instead of the other way round. */
+void bo_touch_follow_speed(bo_touch *touch);
 /* Begins a step of length h from displacements q and velocities v at t: keeps the forces by which friction is measured.
  * BOUGH_NO_CONVERGENCE where a point is in an obstacle. */
 bough_status bo_touch_begin(bo_touch *touch, double t, double h, const double *q, const double *v);
-/* Measures friction by the forces at q, where the step has ended, instead: it is taken once more then. *change: of the
- * largest force of friction, by how much of it one changed at most. */
-bough_status bo_touch_begin_again(bo_touch *touch, const double *q, double *change);
+/* Measures friction at obstacles by the forces at q, where the last stage of the step has ended at t, instead: it is
+ * taken once more then. *change: of the largest force of friction, by how much of it one changed at most. */
+bough_status bo_touch_begin_again(bo_touch *touch, double t, const double *q, double *change);
+/* Friction between pieces of the body has no torque at q from now on; before, it had none at the start of the step.
+ * Returns the longest way of a vertex from there, or from the q of the call before, in sizes of the body. */
+double bo_touch_turn_levers(bo_touch *touch, const double *q);
 /* Work of the step that has ended at q, J, by what the energy of the barriers leaves out: friction, obstacles that move,
  * barriers that got stiffer. Forces count with the mean of both ends; *doubt: half their difference. */
 void bo_touch_work(const bo_touch *touch, const double *q, double *work, double *doubt);
@@ -60,6 +66,10 @@ void bo_touch_escape(bo_touch *touch, double t, double *q);
 /* Searches never cross anything, but in long steps they may lead around it. Fails with BOUGH_NO_CONVERGENCE where a step
  * that moves vertices by more than a tenth of the body's size, and ended at q, has not come there straight. */
 bough_status bo_touch_check_ways(bo_touch *touch, const double *q);
+
+/* For methods whose steps end where no stage was: fails with BOUGH_NO_CONVERGENCE where the straight way of the step to q
+ * leaves less than a tenth of any gap. */
+bough_status bo_touch_check_end(bo_touch *touch, const double *q);
 
 /* Looks for pieces of the surface that are near each other at q, after a jump of the state. */
 bough_status bo_touch_look(bo_touch *touch, const double *q);

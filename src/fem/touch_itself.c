@@ -9,9 +9,10 @@
 /* Friction between two pieces, under the force at the start of the step. */
 typedef struct {
     int32_t vertices[4];
-    bo_mat3 A[4]; /* the nearest points move past each other by the sum of A times the vertices' ways */
+    double weights[4]; /* of the nearest points at the start */
+    bo_mat3 A[4];      /* the nearest points move past each other by the sum of A times the vertices' ways */
     bo_vec3 n;
-    double limit; /* mu lambda, N */
+    double limit; /* mu lambda, N; 0 where nothing could bear its torque */
 } hold;
 
 struct bo_itself {
@@ -23,6 +24,7 @@ struct bo_itself {
     unsigned char *held; /* vertex_count: in all directions */
     double *x;           /* 3 vertex_count: positions */
     double *q_start;     /* 3 vertex_count: displacements where the step began */
+    double *q_levers;    /* 3 vertex_count: displacements at which friction has no torque */
     hold *holds;
     int32_t hold_count;
     size_t hold_capacity;
@@ -92,7 +94,8 @@ static bough_status fill(bo_itself *s, const bough_load_case *load_case) {
     s->held = BO_NEW_ZEROS(s->ctx, unsigned char, count);
     s->x = BO_NEW_ZEROS(s->ctx, double, 3 * (size_t)count);
     s->q_start = BO_NEW_ZEROS(s->ctx, double, 3 * (size_t)count);
-    if (!s->held || !s->x || !s->q_start)
+    s->q_levers = BO_NEW_ZEROS(s->ctx, double, 3 * (size_t)count);
+    if (!s->held || !s->x || !s->q_start || !s->q_levers)
         return BOUGH_ERROR_MEMORY;
     for (int32_t v = 0; v < count; v++) {
         const unsigned char *fixed = load_case->fixed + 3 * (size_t)v;
@@ -124,6 +127,7 @@ void bo_itself_free(bough_context *ctx, bo_itself *s) {
     bo_free(ctx, s->held);
     bo_free(ctx, s->x);
     bo_free(ctx, s->q_start);
+    bo_free(ctx, s->q_levers);
     bo_free(ctx, s->holds);
     bo_free(ctx, s->blocks);
     bo_free(ctx, s);
@@ -185,24 +189,29 @@ double bo_itself_gap(const bo_itself *s, const double *q) {
 /* Nearest points move past each other by sum w u, with the weights w and the ways u of the four vertices. Where all of
  * them turn together by a small angle a that would be a x y, y the vector between the nearest points, and friction would
  * have a torque on both pieces together. So the turn of the four points, a = I^-1 sum r x u with r from their middle and
- * I = sum |r|^2 - r r^T, is taken off: A = w + [y] I^-1 [r]. Then friction changes no angular momentum. */
-static void take_turns_off(const bo_vec3 x[4], const double weights[4], bo_vec3 y, bo_mat3 A[4]) {
-    bo_vec3 middle = {0, 0, 0};
+ * I = sum |r|^2 - r r^T, is taken off: A = w + [y] I^-1 [r]. Then forces A^T f have the torque
+ *     sum x x A^T f = y x f + sum r x (r x I^-1 (y x f)) = y x f - I I^-1 (y x f) = 0
+ * in the configuration x in which A is found. False: the points are on a line, and nothing can take up the torque. */
+static bool take_turns_off(const bo_vec3 x[4], const double weights[4], bo_mat3 A[4]) {
+    bo_vec3 middle = {0, 0, 0}, y = {0, 0, 0};
     bo_mat3 I = bo_mat_scale(0, bo_identity3());
     for (int k = 0; k < 4; k++)
-        middle = bo_mul_add(middle, 0.25, x[k]);
+        middle = bo_mul_add(middle, 0.25, x[k]), y = bo_mul_add(y, weights[k], x[k]);
     for (int k = 0; k < 4; k++) {
         const bo_vec3 r = bo_sub(x[k], middle);
         I = bo_mat_add(I, bo_mat_sub(bo_mat_scale(bo_dot(r, r), bo_identity3()), bo_outer(r, r)));
     }
     const double size = I.m[0] + I.m[4] + I.m[8];
-    const bool turns = bo_det(I) > 1e-9 * size * size * size; /* else they are on a line */
-    const bo_mat3 across = turns ? bo_mat_mul(bo_hat(y), bo_inverse(I)) : bo_mat_scale(0, I);
+    if (!(bo_det(I) > 1e-9 * size * size * size))
+        return false;
+    const bo_mat3 across = bo_mat_mul(bo_hat(y), bo_inverse(I));
     for (int k = 0; k < 4; k++)
         A[k] = bo_mat_add(bo_mat_scale(weights[k], bo_identity3()), bo_mat_mul(across, bo_hat(bo_sub(x[k], middle))));
+    return true;
 }
 
-/* The normal force is that of the barrier's gradient along the unit vector between the nearest points. */
+/* The normal force is that of the barrier's gradient along the unit vector between the nearest points. Four points on
+ * a line have no friction. */
 static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *near, const double *q) {
     bo_vec3 x[4], y = {0, 0, 0};
     bo_pair pair;
@@ -216,11 +225,14 @@ static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *nea
         return BOUGH_ERROR_MEMORY;
     hold *h = &s->holds[s->hold_count++];
     for (int k = 0; k < 4; k++) {
-        h->vertices[k] = near->vertices[k];
+        h->vertices[k] = near->vertices[k], h->weights[k] = pair.weights[k];
         y = bo_mul_add(y, pair.weights[k], x[k]);
     }
     h->n = bo_scale(1 / pair.d, y);
-    take_turns_off(x, pair.weights, y, h->A);
+    if (!take_turns_off(x, pair.weights, h->A)) {
+        s->hold_count--;
+        return BOUGH_OK;
+    }
     h->limit =
         -s->friction * kappa * (near->kind == BO_PAIR_EDGES ? m.value : 1) * bo_barrier_at(pair.d, s->support).slope;
     return BOUGH_OK;
@@ -229,10 +241,28 @@ static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *nea
 bough_status bo_itself_begin(bo_itself *s, double kappa, const double *q) {
     s->hold_count = 0;
     memcpy(s->q_start, q, 3 * (size_t)s->skin.vertex_count * sizeof *q);
+    memcpy(s->q_levers, q, 3 * (size_t)s->skin.vertex_count * sizeof *q);
     BO_TRY(bo_itself_look(s, q, NULL));
     for (int32_t i = 0; i < s->near.count && s->friction > 0; i++)
         BO_TRY(add_hold(s, kappa, &s->near.pairs[i], q));
     return BOUGH_OK;
+}
+
+double bo_itself_turn_levers(bo_itself *s, const double *q) {
+    double most = 0;
+    for (int32_t i = 0; i < s->hold_count; i++) {
+        hold *h = &s->holds[i];
+        bo_vec3 x[4];
+        for (int k = 0; k < 4; k++) {
+            const size_t at = 3 * (size_t)h->vertices[k];
+            x[k] = bo_add(bo_load3(s->body->mesh->vertices + at), bo_load3(q + at));
+            most = fmax(most, bo_norm(bo_sub(bo_load3(q + at), bo_load3(s->q_levers + at))));
+        }
+        if (!take_turns_off(x, h->weights, h->A))
+            h->limit = 0;
+    }
+    memcpy(s->q_levers, q, 3 * (size_t)s->skin.vertex_count * sizeof *q);
+    return most;
 }
 
 /* The way that the nearest points have slid along each other since the start of the step. */

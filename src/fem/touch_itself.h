@@ -22,6 +22,9 @@ bough_status bo_itself_look(bo_itself *itself, const double *q, const double *dq
 double bo_itself_bound(bo_itself *itself, const double *q, const double *dq, double keep);
 /* A step begins at q: friction is measured by the forces there. */
 bough_status bo_itself_begin(bo_itself *itself, double kappa, const double *q);
+/* Friction has no torque at q from now on, instead of at the start of the step. Returns the longest way, m, of a vertex
+ * with friction since the call before, or since the start of the step. */
+double bo_itself_turn_levers(bo_itself *itself, const double *q);
 /* Adds the potential and the forces at q; since: s, from the start of the step. False: pieces touch. */
 bool bo_itself_force(const bo_itself *itself, double kappa, double since, const double *q, double *U, double *f);
 /* Finds the second derivatives at q; they stay until the next call. Returns how many there are, -1 when memory is short.

@@ -105,7 +105,8 @@ const bo_method bo_method_trapezoidal = {
 /* Half a step of backward Euler to the middle, then on by the same tangent: q1 = q0 + h vm, v1 = 2 vm - v0. */
 static bough_status midpoint(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     double *vm = bo_take(I);
-    BO_TRY(bo_stage(I, from->t + 0.5 * h, from->q, from->v, 0.5 * h, to->q, vm));
+    memcpy(vm, I->guess ? I->guess : from->v, (size_t)I->system->size * sizeof *vm);
+    BO_TRY(bo_stage_from(I, from->t + 0.5 * h, from->q, from->v, 0.5 * h, to->q, vm));
     bo_move(I, from->q, h, vm, to->q);
     for (int32_t i = 0; i < I->system->size; i++)
         to->v[i] = 2 * vm[i] - from->v[i];
@@ -139,6 +140,7 @@ const bo_method bo_method_midpoint = {.info = {.name = "midpoint",
                                                         "constraints would hold and not at its end; take bdf2 or "
                                                         "tr-bdf2",
                                       .steps_acceleration = true,
+                                      .ends_beyond = true,
                                       .residual_vectors = BO_RESIDUAL_STAGE_VECTORS + MOTION_VECTORS + 1,
                                       .vector_count = BO_STAGE_VECTORS + 1};
 

@@ -34,7 +34,8 @@ typedef struct bo_method {
     int32_t residual_vectors;   /* of scratch that step_residual takes */
     int32_t vector_count;       /* of scratch that step takes, those of the functions below included */
     bool uses_acceleration;     /* reads from->a and leaves to->a */
-    bool ends_at_stage;   /* a step ends where its last stage does, so that it cannot end in an obstacle */
+    bool ends_at_stage;         /* a step ends where its last stage does, so that it cannot end in an obstacle */
+    bool ends_beyond; /* it ends as far beyond its only stage as that is from the start: somebody has to look there */
     bool carries_balance; /* that acceleration is of the method's own balance (Newmark's family): not to be made anew */
     bool uses_history;    /* reads the step before; without one its first step is another method's */
     bool uses_modes;      /* keeps a set of low modes */
@@ -52,7 +53,8 @@ struct bo_integrator {
     double *q_before, *v_before; /* of the step before, for multistep methods */
     double *move_scratch;
     const double *q_start; /* of the step that is taken */
-    double *p_before;                /* of the step before; residual form only, as the next */
+    const double *guess;   /* size: v of the stage, for steps of methods that end beyond it; NULL: v at the start */
+    double *p_before;      /* of the step before; residual form only, as the next */
     double *alpha_rate, *alpha_next; /* the acceleration that generalised-alpha carries beside v', before and after */
     bo_mode_set *modes;              /* NULL for methods without */
     double h_before;                 /* 0: there is no step before */
@@ -123,6 +125,9 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *problem, dou
 /* A stage: v with M (v - vh) = tau [f(qh + tau v) - D v]; q = qh (+) tau v. */
 #define BO_STAGE_VECTORS (BO_IMPLICIT_VECTORS + 1)
 bough_status bo_stage(bo_integrator *I, double t, const double *qh, const double *vh, double tau, double *q, double *v);
+/* The same, where v is the first guess, too, and not vh. */
+bough_status bo_stage_from(bo_integrator *I, double t, const double *qh, const double *vh, double tau, double *q,
+                           double *v);
 
 /* The same problem in residual form: z and lambda with
  *     R(t, q, v, a, lambda) = 0 at q = q_base (+) (dq_base + cq z - s), v = v_base + cv z,

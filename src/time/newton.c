@@ -9,6 +9,9 @@
 #define ARMIJO 1e-4
 #define SHORTEST 1e-8  /* part of a Newton step below which the line search gives up */
 #define ROUNDING 1e-12 /* part of q that a step must change to mean anything */
+#define NEARLY 1e-2    /* of the solution: steps after which one without a new factor may be the last */
+#define CERTAIN 1e-2   /* of the tolerance: such a last step */
+#define NOISE 1e-15    /* the same of the size of a system whose q is zero */
 
 typedef struct {
     bo_integrator *I;
@@ -112,23 +115,53 @@ static double mass_norm(solve *s, const double *x) {
     return sqrt(fmax(0, dot(s->I->system->size, x, s->product)));
 }
 
-/* The first guess may lie beyond an obstacle: z is shortened to where the way there, from where the step began, meets
- * none. */
-static void begin_safely(solve *s, double *z) {
+/* z such that q_base (+) cq z is a part of the way `trial` from p. */
+static void go_part(solve *s, double part, double *z) {
+    bo_move(s->I, s->p, part, s->trial, s->f);
+    bo_difference(s->I, s->f, s->P->q_base, z);
+    for (int32_t i = 0; i < s->I->system->size; i++)
+        z[i] /= s->P->cq;
+}
+
+/* Evaluates the first guess. Where there are obstacles it may lie beyond one: then z is shortened to where the way there,
+ * from where the step began, meets none. An element that something has pressed flat may be turned inside out by the way
+ * of the whole step at once: z is halved until that is not so. */
+static bough_status begin_safely(solve *s, double *z) {
     const bo_system *system = s->I->system;
     if (!system->escape)
-        return;
-    memcpy(s->q, s->I->q_start, (size_t)system->position_size * sizeof *s->q);
-    system->escape(system->data, s->P->t, s->q);
+        return evaluate(s, z);
+    memcpy(s->p, s->I->q_start, (size_t)system->position_size * sizeof *s->p);
+    system->escape(system->data, s->P->t, s->p);
     bo_move(s->I, s->P->q_base, s->P->cq, z, s->f);
-    bo_difference(s->I, s->f, s->q, s->trial);
-    const double bound = system->step_bound(system->data, s->P->t, s->q, s->trial);
-    if (bound >= 1)
-        return;
-    bo_move(s->I, s->q, bound, s->trial, s->f);
-    bo_difference(s->I, s->f, s->P->q_base, z);
+    bo_difference(s->I, s->f, s->p, s->trial);
+    double part = system->step_bound(system->data, s->P->t, s->p, s->trial);
+    if (part < 1)
+        go_part(s, part, z);
+    bough_status status = evaluate(s, z);
+    for (part *= 0.5; status == BOUGH_NOT_FINITE && part > SHORTEST; part *= 0.5) {
+        go_part(s, part, z);
+        status = evaluate(s, z);
+    }
+    return status;
+}
+
+/* Matrices of what touches cost most of a step. Where the last step was a short one, its factor finds the next as well,
+ * but for what the matrix has changed on it: where that next step is beyond doubt small, it is the last. */
+static bool ends_with_this_factor(solve *s, double *z, double step, double size) {
+    const bo_integrator *I = s->I;
+    const bo_system *system = I->system;
+    if (!system->escape || I->method->ends_beyond || !(step <= NEARLY * size))
+        return false;
+    if (system->solve(system->data, s->R, s->p) != BOUGH_OK)
+        return false;
+    if (!(mass_norm(s, s->p) <= CERTAIN * I->def.tolerance * size))
+        return false;
     for (int32_t i = 0; i < system->size; i++)
-        z[i] /= s->P->cq;
+        s->trial[i] = -s->P->cq * s->p[i];
+    if (system->step_bound(system->data, s->P->t, s->q, s->trial) < 1)
+        return false;
+    bo_add_scaled(I, z, -1, s->p, z);
+    return true;
 }
 
 bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z) {
@@ -137,8 +170,7 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
     size_t mark = bo_arena_mark(&I->arena);
     for (int i = 0; i < BO_IMPLICIT_VECTORS; i++)
         *vectors[i] = bo_take(I);
-    begin_safely(&s, z);
-    bough_status status = evaluate(&s, z);
+    bough_status status = begin_safely(&s, z);
     bool done = false;
     for (int32_t k = 0; status == BOUGH_OK && !done; k++) {
         double slope, alpha = 0;
@@ -156,13 +188,15 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         /* Without an energy the line search would shorten such steps for ever, for the sake of rounding in R. */
         lost |= !I->system->has_potential && step <= 1e-3 * I->def.tolerance * size;
         /* In equilibrium the solution is zero, and no step is a small part of that. */
-        lost |= P->cq * step <= ROUNDING * mass_norm(&s, s.q);
+        lost |= P->cq * step <= fmax(ROUNDING * mass_norm(&s, s.q), NOISE * I->system->norm_of_size);
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;
         /* If the potential is all rounding, the search may shorten a step that is small enough already. */
         bool settled = alpha == 1 || fabs(s.phi - phi) <= 1e-13 * fabs(phi);
         done = lost || (settled && step <= I->def.tolerance * size);
+        if (status == BOUGH_OK && !done && alpha == 1)
+            done = ends_with_this_factor(&s, z, step, size);
     }
     bo_arena_release(&I->arena, mark);
     return status;

@@ -33,6 +33,9 @@ typedef struct bo_system {
     bool has_potential;    /* f = -dU/dq, so that an implicit stage minimises something */
     /* D = rayleigh_mass M + rayleigh_stiffness K; NAN where it is another. Only ere asks. */
     double rayleigh_mass, rayleigh_stiffness;
+    /* |x|_M of a motion by the size of the system: steps of Newton's method that are all rounding beside it are none,
+     * also where q is zero. Matrix form only; 0: not known. */
+    double norm_of_size;
 
     /* f(q, t) without damping, and U (may be NULL; undefined where has_potential is false). BOUGH_NOT_FINITE outside of
      * a material's domain. */

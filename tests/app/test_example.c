@@ -665,9 +665,47 @@ static void robots_settle_and_move(void **state) {
     }
 }
 
+/* One body of sound elements, which touches itself, and two plates that come together and part again. */
+static void the_creature_stands_between_two_plates(void **state) {
+    (void)state;
+    json_t *answer, *obstacle;
+    bough_mesh *mesh;
+    size_t i;
+    check_json(answer, 0, "example", "squeeze", "--json");
+    check_ok(ctx, bough_mesh_read(ctx, work("squeeze/creature.msh"), NULL, &mesh));
+    check_ok(ctx, bough_mesh_check(ctx, mesh));
+    check_int(mesh->type, BOUGH_TET4);
+    check_int(mesh->vertex_count, number(answer, "vertices"));
+    check_int(mesh->element_count, number(answer, "elements"));
+    json_decref(answer);
+    double low = INFINITY, high = -INFINITY;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        low = fmin(low, mesh->vertices[3 * v + 1]), high = fmax(high, mesh->vertices[3 * v + 1]);
+    bough_mesh_destroy(ctx, mesh);
+    json_t *scene = load("squeeze/scene.json"), *obstacles = json_object_get(scene, "obstacles");
+    check(json_is_true(json_object_get(json_object_get(scene, "contact"), "itself")));
+    check_int(json_array_size(obstacles), 2);
+    double least = 0;
+    json_array_foreach(obstacles, i, obstacle) {
+        const json_t *track = json_object_get(obstacle, "track"), *middle = json_array_get(track, 1);
+        check_int(json_array_size(track), 4);
+        check(json_equal(json_object_get(json_array_get(track, 0), "position"),
+                         json_object_get(json_array_get(track, 3), "position")));
+        least += (i ? 1 : -1) * json_number_value(json_array_get(json_object_get(middle, "position"), 1)) - 0.02;
+    }
+    check(least > 0 && least < 0.5 * (high - low)); /* half its width at most is left to it */
+    json_decref(scene);
+    check_run(0, "example", "squeeze", "-o", "again");
+    check(same_bytes("squeeze/creature.msh", "again/creature.msh"));
+    check_json(answer, 0, "run", "squeeze/scene.json", "--time", "0.02", "--json");
+    check(number(answer, "steps") == 2 && number(answer, "retries") == 0);
+    json_decref(answer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_name_they_are_listed),
+        cmocka_unit_test(the_creature_stands_between_two_plates),
         cmocka_unit_test(mechanisms_are_those_of_the_repository),
         cmocka_unit_test(robots_settle_and_move),
         cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
