@@ -474,7 +474,7 @@ int bench_contact(const bench_options *options) {
     json_t *rows = options->json ? json_array() : NULL;
     setvbuf(stdout, NULL, _IOLBF, 0); /* it takes minutes */
     const bool good = bench_inclines(ctx, rows) && bench_momentum(ctx, rows) && bench_hertz(ctx, rows) &&
-                      bench_costs(ctx, rows) && bench_scenes(ctx, rows);
+                      bench_costs(ctx, rows) && bench_contact_tree(ctx, rows) && bench_scenes(ctx, rows);
     if (!good)
         bench_fail(ctx);
     return bench_end(ctx, rows, good);

@@ -78,7 +78,7 @@ static bool compare(bough_context *ctx, const char *name, json_t *changes, int32
     return good;
 }
 
-static bool bench_oak(bough_context *ctx, json_t *rows) {
+static bool bench_crown(bough_context *ctx, json_t *rows) {
     json_t *leaves =
         json_pack("{s:[{s:i, s:s}, {s:i, s:s}]}", "events", "time", 0, "lock", "l*", "time", 0, "detach", "l*");
     return compare(ctx, "ball", NULL, 480, 5, 400, "the oak with a ball in its crown", rows) &&
@@ -199,5 +199,5 @@ static bool bench_branch(bough_context *ctx, json_t *rows) {
 }
 
 bool bench_contact_tree(bough_context *ctx, json_t *rows) {
-    return bench_branch(ctx, rows) && bench_pile(ctx, rows) && bench_oak(ctx, rows);
+    return bench_branch(ctx, rows) && bench_pile(ctx, rows) && bench_crown(ctx, rows);
 }
