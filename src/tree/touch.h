@@ -117,6 +117,9 @@ typedef struct bo_tree_island {
     double off, most;        /* N: by which forces miss, and the largest */
     bool balanced, finished; /* in this round of the search; for good */
     bool paired;             /* parts touch each other in it */
+    int32_t points;
+    double start, slope, low, high, at; /* of the search along a step: slopes, and the part of the way */
+    uint64_t seen;
 } bo_tree_island;
 
 /* A part that touches, or on which one hangs that does: touch_solve.c. */
@@ -182,9 +185,10 @@ struct bo_tree_touch {
     bo_tree_memory *memory, *fresh; /* BO_TREE_MEMORY: of the last step; of the one in progress */
     int32_t *places;                /* in memory, by hash */
     size_t push_capacity;
-    double *push, *clear; /* m, of the points: by which they are pushed out, or may go in */
-    bool pushes;          /* some are pushed out */
-    int32_t rounds;       /* of the search for forces */
+    double *push, *clear;   /* m, of the points: by which they are pushed out, or may go in */
+    bool pushes;            /* some are pushed out */
+    uint64_t round_of_look; /* touch_solve.c: which islands were seen */
+    int32_t rounds;         /* of the search for forces */
 };
 
 /* A step in progress. */

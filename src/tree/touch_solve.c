@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LAGS = 6, MOST_ROUNDS = 30, MOST_TRIALS = 30 };
+enum { MOST_LAGS = 6, MOST_ROUNDS = 30, MOST_TRIALS = 30, MOST_HANDED = 128 };
 #define HARDNESS 10  /* of a contact, times the mass of its island */
 #define SETTLED 1e-3 /* of the largest force: what is missing in balance is less */
 #define LAGGED 1e-2  /* of the largest force: friction is measured by forces that are off by less */
@@ -770,45 +770,71 @@ static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
     return true;
 }
 
-/* Slope of the potential at the part s of the way from the last answers to the new ones: (F - f(y)) . dy. Accelerations
- * are A^-1 J^T F, so that their part of the slope is F . dy, too. */
-static double slope_at(const bo_tree_touch *touch, double s, double dt) {
-    double slope = 0;
+/* Slopes of the potentials of all islands, each at its own part of the way from the last answers to the new ones:
+ * (F - f(y)) . dy. Accelerations are A^-1 J^T F, so that their part of the slope is F . dy, too. */
+static void find_slopes(bo_tree_touch *touch, double dt) {
+    for (size_t i = 0; i < touch->point_count; i++)
+        touch->islands[touch->points[i].island].slope = 0;
     for (size_t i = 0; i < touch->point_count; i++) {
         const bo_tree_point *point = &touch->points[i];
-        if (touch->islands[point->island].balanced)
+        bo_tree_island *island = &touch->islands[point->island];
+        if (island->balanced || island->low == island->high)
             continue;
         double y[3];
         for (int k = 0; k < 3; k++)
-            y[k] = point->last_answer[k] + s * (point->answer[k] - point->last_answer[k]);
+            y[k] = point->last_answer[k] + island->at * (point->answer[k] - point->last_answer[k]);
         const law l = law_of(touch, point, y, dt);
         for (int k = 0; k < 3; k++) {
-            const double F = point->last_force[k] + s * (point->force[k] - point->last_force[k]);
-            slope += (F - l.force[k]) * (point->answer[k] - point->last_answer[k]);
+            const double F = point->last_force[k] + island->at * (point->force[k] - point->last_force[k]);
+            island->slope += (F - l.force[k]) * (point->answer[k] - point->last_answer[k]);
         }
     }
-    return slope;
 }
 
-/* The potential is convex: its least value on the way is where the slope vanishes. */
+/* Whether something is to be done with an island that the first of its points stands for; `at` is where it goes. */
+static bo_tree_island *first_of(bo_tree_touch *touch, size_t i) {
+    bo_tree_island *island = &touch->islands[touch->points[i].island];
+    return island->balanced || island->low == island->high || island->seen == touch->round_of_look ? NULL : island;
+}
+
+/* The potentials are convex: their least value on the way is where the slope vanishes. Islands know nothing of each
+ * other, and each goes as far as it should. */
 static void shorten(bo_tree_touch *touch, double dt) {
-    const double start = slope_at(touch, 0, dt), end = slope_at(touch, 1, dt);
-    double low = 0, high = 1;
-    if (!(end > 0.1 * fabs(start)))
-        return;
-    for (int trial = 0; trial < MOST_TRIALS; trial++) {
-        const double middle = 0.5 * (low + high), slope = slope_at(touch, middle, dt);
-        if (slope > 0)
-            high = middle;
-        else
-            low = middle;
-        if (fabs(slope) < 0.1 * fabs(start))
-            break;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->low = 0, island->high = 1, island->at = 0;
     }
-    const double s = low > 0 ? low : high;
+    find_slopes(touch, dt);
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->start = fabs(island->slope), island->at = 1;
+    }
+    bool any = true;
+    for (int trial = 0; trial <= MOST_TRIALS && any; trial++) {
+        find_slopes(touch, dt);
+        any = false;
+        touch->round_of_look++;
+        for (size_t i = 0; i < touch->point_count; i++) {
+            bo_tree_island *island = first_of(touch, i);
+            if (!island)
+                continue;
+            island->seen = touch->round_of_look;
+            if (island->slope > 0)
+                island->high = island->at;
+            else
+                island->low = island->at;
+            if (fabs(island->slope) < 0.1 * island->start || (trial == 0 && !(island->slope > 0))) {
+                island->low = island->high = island->at; /* far enough */
+                continue;
+            }
+            island->at = 0.5 * (island->low + island->high), any = true;
+        }
+    }
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
-        for (int k = 0; k < 3 && !touch->islands[point->island].balanced; k++) {
+        const bo_tree_island *island = &touch->islands[point->island];
+        const double s = island->low == island->high ? island->low : island->low > 0 ? island->low : island->high;
+        for (int k = 0; k < 3 && !island->balanced && s != 1; k++) {
             point->answer[k] = point->last_answer[k] + s * (point->answer[k] - point->last_answer[k]);
             point->force[k] = point->last_force[k] + s * (point->force[k] - point->last_force[k]);
         }
@@ -875,6 +901,8 @@ static void clip(bo_tree_touch *touch, double dt) {
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
         double *force = point->force;
+        if (touch->islands[point->island].paired)
+            continue;
         force[0] = fmax(0, force[0]);
         const double limit = point->friction * force[0], friction = hypot(force[1], force[2]);
         const double speed =
@@ -969,22 +997,35 @@ void bo_tree_touch_sweep(const bough_tree_model *model, bo_tree_work *w, int32_t
     }
 }
 
+/* Islands whose friction has not settled are solved for as those in which parts touch each other, if they are small:
+ * there every force is within its cone and against the motion, so that no energy is made, however far the search goes. */
+static void hand_over(bo_tree_touch *touch) {
+    for (size_t i = 0; i < touch->point_count; i++)
+        touch->islands[touch->points[i].island].points = 0;
+    for (size_t i = 0; i < touch->point_count; i++)
+        touch->islands[touch->points[i].island].points++;
+    for (size_t i = 0; i < touch->point_count; i++) {
+        bo_tree_island *island = &touch->islands[touch->points[i].island];
+        island->paired = island->paired || (!island->finished && island->points <= MOST_HANDED);
+    }
+}
+
 bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
     touch->rounds = 0;
     if (bo_tree_touch_recall(model, touch) && !bo_tree_touch_answer(model, w))
         return false;
-    if (has_pairs(touch) && !bo_tree_touch_solve_pairs(ctx, model, w, dt, false))
-        return false;
     choose_islands(touch, false);
-    for (int lag = 0; lag < MOST_LAGS; lag++) {
+    bool settled = false;
+    for (int lag = 0; lag < MOST_LAGS && !settled; lag++) {
         if (!search(model, w, dt))
             return false;
-        if (!press(touch, lag > 1))
-            break;
+        settled = !press(touch, lag > 1);
     }
     clip(touch, dt);
-    return true;
+    if (!settled)
+        hand_over(touch);
+    return !has_pairs(touch) || bo_tree_touch_solve_pairs(ctx, model, w, dt, false);
 }
 
 bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
