@@ -45,6 +45,7 @@ static const struct {
      "steps of mechanisms that touch things: hand, walker, trampoline; and of 10 to 1000 free bodies", false},
     {"contact", bench_contact,
      "full bodies that touch: 50 generated scenes, cost of 1,000 pairs, Hertz's force, momentum, inclines", false},
+    {"contact-trees", bench_contact_trees, "the part of it that is about trees", false},
     {"multibody", bench_multibody,
      "steps of robots with flexible limbs; chains of 5 to 500 flexible links: cost by their number", false},
     {"twin", bench_twin, "the dancer beside the same with full-order parts: how far off its hands are, time of a step",

@@ -272,7 +272,7 @@ int example_letters(bough_context *ctx, example *e) {
 
 /* ---- letters that fall ---- */
 
-enum { WORDS = 2, PILE_SAMPLES = 120 };
+enum { WORDS = 2, PILE_SAMPLES = 80 };
 
 /* Two words, letter above letter, each turned and thrown a little to the side by chance. */
 static bool write_pile(const example *e) {

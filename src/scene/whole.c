@@ -161,8 +161,12 @@ static bough_status copy_probes(bough_context *ctx, const bough_scene *scene, bo
         return BOUGH_ERROR_MEMORY;
     whole->probe_count = scene->probe_count;
     for (int32_t i = 0; i < scene->probe_count; i++) {
-        whole->probes[i] = scene->probes[i];
-        if (!(whole->probes[i].name = bo_strdup(ctx, scene->probes[i].name)))
+        const bo_probe *from = &scene->probes[i];
+        bo_probe *to = &whole->probes[i];
+        *to = *from;
+        to->name = to->thing = to->against = NULL; /* nothing is freed twice, also when a copy fails */
+        if (!(to->name = bo_strdup(ctx, from->name)) || (from->thing && !(to->thing = bo_strdup(ctx, from->thing))) ||
+            (from->against && !(to->against = bo_strdup(ctx, from->against))))
             return BOUGH_ERROR_MEMORY;
     }
     return BOUGH_OK;

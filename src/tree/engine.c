@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "tree/snapshot.h"
+#include "tree/ledger.h"
 #include "tree/system.h"
 #include "tree/touch.h"
 #include "tree/tree.h"
@@ -154,7 +155,14 @@ static bough_status step_once(tree_engine *e, double t, double h) {
     BO_TRY(push_at(e, t, h));
     /* the run halves what is refused; its smallest parts are taken as they come, as by bough_tree_advance() */
     e->largest_step = h > e->largest_step ? h : e->largest_step;
-    return (h > e->largest_step / 512 ? bo_tree_step_gently : bough_tree_step)(e->ctx, e->model, e->state, h);
+    /* Energy that was made before a step is not the step's: after a refusal the ledger looks at where it starts, too. The
+     * run puts the state back, and with it what the ledger asked for. */
+    if (e->refused)
+        bo_ledger_ask(e->state);
+    const bough_status status =
+        (h > e->largest_step / 512 ? bo_tree_step_gently : bough_tree_step)(e->ctx, e->model, e->state, h);
+    e->refused = status == BOUGH_ENERGY_GAINED;
+    return status;
 }
 
 /* Up to the next event, and on from there; times that rounding took apart are the same. Parts break at the end. */

@@ -16,6 +16,7 @@ typedef struct tree_engine {
     const bo_hands *hands;    /* NULL: none */
     bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
+    bool refused;             /* the last step was, for energy that it made */
     double rest_gravity;      /* potential of the parts at rest, J */
     double start_steady;      /* potential of the steady forces at the start, J */
     int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */

@@ -71,6 +71,10 @@ void bo_ledger_look(bough_tree_state *state, int32_t tree) {
     accounts(bo_tree_ledger_of(state))[tree].every = 0;
 }
 
+void bo_ledger_ask(bough_tree_state *state) {
+    bo_tree_ledger_of(state)->asked = 1;
+}
+
 static int32_t tree_count(const bough_tree_model *model) {
     return model->def.tie_count > 0 ? 1 : model->levels[0].end_part;
 }

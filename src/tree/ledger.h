@@ -47,6 +47,8 @@ void bo_ledger_shift(const bough_tree_model *before, const bough_tree_model *aft
 bough_status bo_ledger_begin(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double share);
 /* Stiffness, ties or gravity are not what they were in the last step. */
 bool bo_ledger_settings_differ(const bough_tree_model *model, const bough_tree_state *state);
+/* The next step looks at the energies where it starts, too. */
+void bo_ledger_ask(bough_tree_state *state);
 /* A tree is to be looked at in the step in progress. */
 void bo_ledger_look(bough_tree_state *state, int32_t tree);
 /* Within a step, after its accelerations: the power of those who lead roots. */

@@ -234,7 +234,7 @@ bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_t
  * not inwards). After bo_tree_touch_solve(). */
 bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
 
-/* What one tree of the closure does, without contact, after bo_tree_touch_factor(): loads are laid on its nodes, and a
+/* The answer of one tree of the closure, without contact, after bo_tree_touch_factor(): loads are laid on its nodes, and a
  * sweep over all of them (ascending) finds the accelerations and takes the loads off again. */
 bool bo_tree_touch_factor(const bough_tree_model *model, bo_tree_work *work);
 void bo_tree_touch_load_node(bo_tree_touch *touch, int32_t node, int32_t r, const double frame[6], const double *row);

@@ -144,6 +144,36 @@ static void free_bodies_of_mechanisms_are_watched_too(void **unused) {
 
 /* ---- what cannot be measured ---- */
 
+/* A bar of two domains on the ground: the reduced parts, and the whole mesh, bear the same weight. */
+static void objects_are_watched_by_both_engines(void **unused) {
+    (void)unused;
+    static const char text[] =
+        "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.4, 0.1, 0.1], 'cells': [8, 2, "
+        "2]}, 'sets': {'a': {'elements': 'x<0.201'}, 'b': {'elements': 'x>0.199'}}, 'domains': ['a', 'b'], 'root': "
+        "'a', "
+        "'fix': 'x<0.001', 'material': {'model': 'stvk', 'young': 2e4, 'poisson': 0.3, 'density': 1000}, 'damping': "
+        "{'mass': 5, 'stiffness': 0.02}, 'basis': {'r': 12}, 'samples': {'contact': 60}}, 'gravity': [0, 0, -9.81], "
+        "'obstacles': [{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, -0.02], 'friction': 0.1}], "
+        "'contact': {'friction': 0.1}, 'probes': [{'name': 'on', 'contact': 'ground'}], 'time': {'integrator': '%s', "
+        "'dt': 0.005, 'duration': 3}}";
+    bough_context *ctx = test_context(1);
+    double force[2];
+    for (int full = 0; full < 2; full++) {
+        char scene[sizeof text + 16];
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "tree";
+        snprintf(scene, sizeof scene, text, full ? "backward-euler" : "hht");
+        play p = begin_file(ctx, write_scene("object.json", scene), &def);
+        advance(ctx, &p, 400);
+        force[full] = value(&p, "on.normal");
+        end(ctx, &p);
+    }
+    printf("the ground bears %.3f N, of the whole mesh %.3f N\n", force[0], force[1]);
+    check(force[1] > 1);
+    check_near(force[0] / force[1], 1, 0.1);
+    bough_context_destroy(ctx);
+}
+
 static void refuse(const char *text, bough_status status, const char *sentence) {
     bough_context *ctx = test_context(1);
     const bough_run_def def = bough_default_run_def();
@@ -188,6 +218,7 @@ int main(void) {
         cmocka_unit_test(obstacles_of_bodies_are_things),
         cmocka_unit_test(two_things_push_each_other_with_opposite_forces),
         cmocka_unit_test(free_bodies_of_mechanisms_are_watched_too),
+        cmocka_unit_test(objects_are_watched_by_both_engines),
         cmocka_unit_test(what_cannot_be_watched_gets_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
