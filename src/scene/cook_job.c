@@ -206,8 +206,8 @@ static bough_status read_component(const bo_json *root, bough_cook_job *job) {
     BO_TRY(bo_component_settings(root, job));
     BO_TRY(bo_scene_body(root, NULL, &job->body, &job->load_case));
     BO_TRY(bo_component_settings(root, job));
-    /* Rigid components without interfaces are meant to fly: stones, balls. */
-    if (job->def.interface_count == 0 && job->def.r > 0 && !bo_json_has(root, "fix"))
+    /* Rigid components without interfaces, and all in scenes, are meant to fly: stones, balls, letters. */
+    if (!root->parent && job->def.interface_count == 0 && job->def.r > 0 && !bo_json_has(root, "fix"))
         bo_warn(root->ctx,
                 "%s: has neither \"interfaces\" nor \"fix\": the component will fly free, and nothing can be attached "
                 "to it",

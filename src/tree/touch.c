@@ -385,7 +385,13 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
     measure_answers(&s, touch->answers);
     *touched = touch->answered = true;
     go_there(&s);
-    return push_out(&s);
+    BO_TRY(push_out(&s));
+    for (size_t i = 0; i < touch->point_count; i++) { /* where the step ends */
+        const bo_tree_point *point = &touch->points[i];
+        const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
+        touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? touch->push[i] : 0);
+    }
+    return BOUGH_OK;
 }
 
 /* Forces act all through a step: their work is that along the way of their points from its start to its end, and along

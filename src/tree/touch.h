@@ -38,7 +38,7 @@ typedef struct bo_tree_contact {
     int32_t part, obstacle, other; /* obstacle -1: the other part, outside numbers */
     bo_vec3 position, normal;      /* in the world; the normal points to the first part */
     bo_vec3 force;                 /* N, on the first part */
-    double gap;                    /* m, at the end of the step without contact */
+    double gap;                    /* m, at the end of the step */
 } bo_tree_contact;
 
 typedef struct bo_tree_touch bo_tree_touch;

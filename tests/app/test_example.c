@@ -53,7 +53,7 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 19);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 21);
     json_t *list;
     check_json(list, 0, "example", "--json");
     check_int(json_array_size(json_object_get(list, "examples")), 19);
@@ -499,6 +499,22 @@ static void the_letters_have_the_statistics_of_the_paper(void **state) {
     json_decref(scene);
 }
 
+/* Sixteen letters that touch each other; another folder gets the same bytes. */
+static void the_pile_is_of_letters_that_touch(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "example", "pile", "--json");
+    check_int(number(answer, "parts"), 16);
+    json_t *scene = load("pile/scene.json");
+    check_int(json_array_size(json_object_get(scene, "parts")), 16);
+    check(json_is_true(json_object_get(json_object_get(scene, "contact"), "between")));
+    check_int(plan_coordinates("pile/scene.json", scene, 6), 320);
+    check_run(0, "example", "pile", "-o", "pile2");
+    check(same_bytes("pile/scene.json", "pile2/scene.json"));
+    json_decref(answer);
+    json_decref(scene);
+}
+
 /* Closed, and of the letter's volume: what is drawn is what is simulated, but for steps of the cubes. */
 static void letters_are_drawn_as_they_are(void **state) {
     (void)state;
@@ -720,6 +736,7 @@ int main(void) {
         cmocka_unit_test(the_dragon_has_the_statistics_of_the_paper),
         cmocka_unit_test(a_scan_takes_the_dragons_place),
         cmocka_unit_test(the_letters_have_the_statistics_of_the_paper),
+        cmocka_unit_test(the_pile_is_of_letters_that_touch),
         cmocka_unit_test(letters_are_drawn_as_they_are),
         cmocka_unit_test(the_station_has_the_statistics_of_the_paper),
         cmocka_unit_test(the_flower_runs),
