@@ -389,7 +389,7 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
     for (size_t i = 0; i < touch->point_count; i++) { /* where the step ends */
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
-        touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? touch->push[i] : 0);
+        touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? s.dt * s.dt * point->answer[0] : 0);
     }
     return BOUGH_OK;
 }
