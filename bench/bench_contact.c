@@ -46,7 +46,7 @@ typedef struct scene_facts {
 } scene_facts;
 
 enum { SCENES = 50, FAMILIES = 6 };
-enum { SCENE_STEPS = 40, SCENE_MOST_STEPS = 600 }; /* from the first that something touches in; in all */
+enum { SCENE_STEPS = 40, SCENE_MOST_STEPS = 1000 }; /* from the first that something touches in; in all */
 
 /* Something heavy and soft falls onto one obstacle of every kind. */
 static bool make_drop(contact_case *c, uint64_t *random, int number, double speed, double apart) {
