@@ -241,7 +241,7 @@ static void bars_come_to_rest_on_each_other(void **unused) {
     check_below(gained, 1e-5);
     check_near(lower, weight, 1e-4 * weight);
     check_near(ground, 2 * weight, 1e-4 * weight);
-    check_below(fabs(s.b->state->v[8]), 1e-3);
+    check_below(fabs(s.b->state->v[8]), 5e-6);
     close_scene(&s);
     free_bar(&bar);
 }

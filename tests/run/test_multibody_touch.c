@@ -334,9 +334,10 @@ static void what_contact_cannot_do_is_said(void **state) {
     "{'bough': 1, 'components': {'bar': {'mesh': {'generate': 'box', 'type': 'tet10', 'size': [0.3, 0.05, 0.05], "     \
     "'cells': [6, 1, 1]}, 'material': {'young': 1e7, 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': "        \
     "{'select': 'x0'}}, 'basis': {'r': 8, 'kind': 'modes+derivatives'}, 'damping': {'stiffness': 0.002}, 'samples': "  \
-    "{'contact': 60}}}, 'bodies': [{'name': 'end', 'position': [0, 0, 0.04], 'rotate_deg': [0, 2, 0], 'mass': 0.1, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, 0]}], 'parts': " \
+    "{'contact': 60}}}, 'bodies': [{'name': 'end', 'position': [0, 0, 0.04], 'rotate_deg': [0, 2, 0], 'mass': 0.1, "   \
+    "'inertia': [1e-4, 1e-4, 1e-4, 0, 0, 0]}], 'parts': "                                                              \
     "[{'name': 'bar', 'component': 'bar', 'clamp': 'end', 'touch': true, 'friction': 0.4}], 'joints': [], 'gravity': " \
-    "[0, 0, -9.81], 'obstacles': [" GROUND "], 'time': {'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'push', "      \
+    "[0, 0, -9.81], 'obstacles': [" GROUND "], 'time': {'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'push', "     \
     "'touch': 'bar'}]}"
 
 /* A bar that falls lies on the ground, which bears its weight, whether it bends or not; contacts name the part. */
@@ -363,37 +364,90 @@ static void parts_lie_on_the_ground(void **state) {
 
 /* ---- parts and parts ---- */
 
-#define COMPONENT(name, size, cells, young, samples)                                                              \
-    "'" name "': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': " size ", 'cells': " cells                  \
-    "}, 'material': {'young': " young ", 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': {'select': "    \
-    "'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'damping': {'stiffness': 0.004}, 'samples': {'contact': " \
-    samples "}}"
-#define JAW(name, y)                                                                                                  \
+#define COMPONENT(name, size, cells, young, samples)                                                           \
+    "'" name "': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': " size ", 'cells': " cells               \
+    "}, 'material': {'young': " young ", 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': {'select': " \
+    "'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'damping': {'stiffness': 0.004}, 'samples': "         \
+    "{'contact': " samples "}}"
+#define JAW(name, y) \
     "{'name': '" name "', 'position': [0, " y ", 0], 'mass': 0.05, 'inertia': [1e-5, 1e-5, 1e-5, 0, 0, 0]}"
-#define SLIDE(name, axis)                                                                                            \
-    "{'name': '" name "', 'kind': 'prismatic', 'parent': 'palm', 'child': '" name "', 'position': [0, 0, 0], 'axis': " \
-    axis "}"
-#define GRIPPER                                                                                                        \
-    "{'bough': 1, 'components': {" COMPONENT("finger", "[0.12, 0.02, 0.02]", "[8, 2, 2]", "5e6", "100") ", " COMPONENT( \
-        "block", "[0.04, 0.04, 0.04]", "[3, 3, 3]", "3e5",                                                             \
-        "60") "}, 'bodies': [{'name': 'palm', 'mass': 0.2, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, 0]}, " JAW("left",      \
-                                                                                                          "0.05") ", " JAW( \
-        "right", "-0.05") ", {'name': 'core', 'position': [0.07, 0, 0]}], 'parts': [{'name': 'finger1', 'component': " \
-                          "'finger', 'clamp': 'left', 'touch': true, 'friction': 0.8}, {'name': 'finger2', "           \
-                          "'component': 'finger', 'clamp': 'right', 'touch': true, 'friction': 0.8}, {'name': "        \
-                          "'block', 'component': 'block', 'clamp': 'core', 'touch': true, 'friction': 0.8}], "         \
-                          "'joints': [{'name': 'lift', 'kind': 'prismatic', 'parent': 'world', 'child': 'palm', "      \
-                          "'position': [0, 0, 0], 'axis': [0, 0, 1]}, " SLIDE("left", "[0, -1, 0]") ", " SLIDE(        \
-                              "right", "[0, 1, 0]") "], 'curves': {'close': [[0, 0], [0.3, 0.032]], 'up': [[0, 0], "   \
-                                                    "[0.4, 0], [0.9, 0.05], [2, 0.05]]}, 'motors': [{'joint': "        \
-                                                    "'lift', 'curve': 'up', 'between': 'stops'}, {'joint': 'left', "   \
-                                                    "'curve': 'close', 'stiffness': 500, 'damping': 20}, {'joint': "   \
-                                                    "'right', 'curve': 'close', 'stiffness': 500, 'damping': 20}], "   \
-                                                    "'obstacles': [{'name': 'table', 'shape': {'plane': true}, "       \
-                                                    "'position': [0, 0, -0.02]}], 'gravity': [0, 0, -9.81], 'time': "  \
-                                                    "{'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'block', "      \
-                                                    "'part': 'block', 'nearest': [0.09, 0, 0.02]}, {'name': 'hold', "  \
-                                                    "'touch': 'block'}]%s}"
+#define SLIDE(name, axis)                                                         \
+    "{'name': '" name "', 'kind': 'prismatic', 'parent': 'palm', 'child': '" name \
+    "', 'position': [0, 0, 0], 'axis': " axis "}"
+#define GRIPPER                                                                                                                  \
+    "{'bough': 1, 'components': {" COMPONENT(                                                                                    \
+        "finger", "[0.12, 0.02, 0.02]", "[8, 2, 2]", "5e6",                                                                      \
+        "100") ", " COMPONENT("block", "[0.04, 0.04, 0.04]", "[3, 3, 3]", "3e5",                                                 \
+                              "60") "}, 'bodies': [{'name': 'palm', 'mass': 0.2, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, "           \
+                                    "0]}, " JAW("left", "0.05") ", " JAW("right",                                                \
+                                                                         "-0.05") ", {'name': 'core', 'position': "              \
+                                                                                  "[0.07, 0, 0]}], 'parts': "                    \
+                                                                                  "[{'name': 'finger1', 'component': "           \
+                                                                                  "'finger', 'clamp': 'left', "                  \
+                                                                                  "'touch': true, 'friction': 0.8}, "            \
+                                                                                  "{'name': 'finger2', "                         \
+                                                                                  "'component': 'finger', 'clamp': "             \
+                                                                                  "'right', 'touch': true, "                     \
+                                                                                  "'friction': 0.8}, {'name': "                  \
+                                                                                  "'block', 'component': 'block', "              \
+                                                                                  "'clamp': 'core', 'touch': true, "             \
+                                                                                  "'friction': 0.8}], "                          \
+                                                                                  "'joints': [{'name': 'lift', "                 \
+                                                                                  "'kind': 'prismatic', 'parent': "              \
+                                                                                  "'world', 'child': 'palm', "                   \
+                                                                                  "'position': [0, 0, 0], 'axis': "              \
+                                                                                  "[0, 0, 1]}, " SLIDE("left", "[0, "            \
+                                                                                                               "-1, "            \
+                                                                                                               "0]") ", " SLIDE( \
+                                                                                      "right",                                   \
+                                                                                      "[0, 1, 0]") "], 'curves': "               \
+                                                                                                   "{'close': [[0, "             \
+                                                                                                   "0], [0.3, "                  \
+                                                                                                   "0.032]], 'up': "             \
+                                                                                                   "[[0, 0], "                   \
+                                                                                                   "[0.4, 0], [0.9, "            \
+                                                                                                   "0.05], [2, "                 \
+                                                                                                   "0.05]]}, "                   \
+                                                                                                   "'motors': "                  \
+                                                                                                   "[{'joint': "                 \
+                                                                                                   "'lift', 'curve': "           \
+                                                                                                   "'up', 'between': "           \
+                                                                                                   "'stops'}, "                  \
+                                                                                                   "{'joint': "                  \
+                                                                                                   "'left', "                    \
+                                                                                                   "'curve': "                   \
+                                                                                                   "'close', "                   \
+                                                                                                   "'stiffness': "               \
+                                                                                                   "500, 'damping': "            \
+                                                                                                   "20}, {'joint': "             \
+                                                                                                   "'right', "                   \
+                                                                                                   "'curve': "                   \
+                                                                                                   "'close', "                   \
+                                                                                                   "'stiffness': "               \
+                                                                                                   "500, 'damping': "            \
+                                                                                                   "20}], "                      \
+                                                                                                   "'obstacles': "               \
+                                                                                                   "[{'name': "                  \
+                                                                                                   "'table', "                   \
+                                                                                                   "'shape': "                   \
+                                                                                                   "{'plane': true}, "           \
+                                                                                                   "'position': [0, "            \
+                                                                                                   "0, -0.02]}], "               \
+                                                                                                   "'gravity': [0, "             \
+                                                                                                   "0, -9.81], "                 \
+                                                                                                   "'time': "                    \
+                                                                                                   "{'dt': 0.005, "              \
+                                                                                                   "'duration': 2}, "            \
+                                                                                                   "'probes': "                  \
+                                                                                                   "[{'name': "                  \
+                                                                                                   "'block', "                   \
+                                                                                                   "'part': 'block', "           \
+                                                                                                   "'nearest': "                 \
+                                                                                                   "[0.09, 0, "                  \
+                                                                                                   "0.02]}, {'name': "           \
+                                                                                                   "'hold', "                    \
+                                                                                                   "'touch': "                   \
+                                                                                                   "'block'}]%s}"
 
 /* Two soft fingers close on a soft block, lift it by 50 mm and hold it: friction bears its weight, and the fingers press
  * from both sides. Where the scene lets the block pass through them it stays on the table. */
@@ -411,7 +465,7 @@ static void soft_fingers_lift_a_soft_block(void **state) {
         printf("the block rose by %.2f mm, at %.2g m/s; force on it %.4f of its weight\n",
                1e3 * (value(&p, "block.z") - z), value(&p, "block.vz"), value(&p, "hold.fz") / weight);
         check_near(value(&p, "block.z") - z, passes ? 0 : 0.05, 2e-3);
-        check_near(value(&p, "hold.fz"), weight, 1e-3 * weight);
+        check_near(value(&p, "hold.fz"), weight, 1e-5 * weight);
         static bough_run_contact contacts[200];
         const int32_t count = bough_run_contacts(p.run, 200, contacts);
         double sides[2] = {0, 0};
@@ -443,8 +497,9 @@ static void parts_that_hang_on_each_other_do_not_touch(void **state) {
         bough_context *ctx = test_context(1);
         snprintf(text, sizeof text,
                  "{'bough': 1, 'engine': {'kind': 'multibody'}, 'components': {" COMPONENT(
-                     "bar", "[0.3, 0.03, 0.03]", "[8, 2, 2]", "1e7", "90") "}, %s, 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, "
-                                                                           "'duration': 1}}",
+                     "bar", "[0.3, 0.03, 0.03]", "[8, 2, 2]", "1e7",
+                     "90") "}, %s, 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, "
+                           "'duration': 1}}",
                  hung[i]);
         play p = begin_text(ctx, text);
         for (int k = 0; k < 20; k++) {
@@ -458,9 +513,9 @@ static void parts_that_hang_on_each_other_do_not_touch(void **state) {
 
 /* ---- obstacles that are led ---- */
 
-#define LED(shape, keys, more)                                                                                       \
+#define LED(shape, keys, more)                                                                                      \
     "{'bough': 1, 'engine': {'kind': 'multibody'}, 'bodies': [{'name': 'box', 'position': [0, 0, 0.1], 'mass': 2, " \
-    "'shape': {'box': [0.2, 0.2, 0.2]}, 'touch': true}], 'obstacles': [{'name': 'led', 'shape': " shape              \
+    "'shape': {'box': [0.2, 0.2, 0.2]}, 'touch': true}], 'obstacles': [{'name': 'led', 'shape': " shape             \
     ", 'track': [" keys "]}" more "], 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 2}, 'probes': "   \
     "[{'name': 'box', 'body': 'box'}, {'name': 'push', 'touch': 'box'}]}"
 
@@ -480,7 +535,7 @@ static void lifts_raise_what_lies_on_them(void **state) {
     bough_thing_state lift;
     check(bough_run_thing_state(p.run, 1, &lift));
     check_below(most, 1e-9);
-    check_near(value(&p, "box.z"), 0.6, 1e-4);
+    check(fabs(value(&p, "box.z") - 0.6) < 1e-6);
     check_near(lift.frame.pose.position[2], 0.5, 1e-14);
     check_near(value(&p, "work"), 2 * G * 0.5, 0.02 * G);
     end(ctx, &p);
@@ -496,7 +551,7 @@ static void belts_and_rams_take_things_along(void **state) {
                                  "'position': [6, 0, 0]}, {'time': 3, 'position': [9, 0, 0]}",
                                  ""));
     advance(ctx, &p, 20);
-    check_near(value(&p, "box.vx"), 0.1 * 0.5 * G, 1e-2); /* it slips, and friction pulls */
+    check_near(value(&p, "box.vx"), 0.1 * 0.5 * G, 1e-7); /* it slips, and friction pulls */
     advance(ctx, &p, 280);
     const double x = value(&p, "box.x");
     bough_thing_state belt;
@@ -506,12 +561,12 @@ static void belts_and_rams_take_things_along(void **state) {
     check(bough_run_thing_state(p.run, 1, &belt));
     check_near(value(&p, "box.x") - x, belt.frame.pose.position[0] - start, 1e-10);
     end(ctx, &p);
-    p = begin_text(ctx, LED("{'box': [0.2, 0.2, 0.2]}",
-                            "{'time': 0, 'position': [-0.5, 0, 0.1]}, {'time': 1, 'position': [0.3, 0, 0.1]}",
-                            ", " GROUND));
+    p = begin_text(ctx,
+                   LED("{'box': [0.2, 0.2, 0.2]}",
+                       "{'time': 0, 'position': [-0.5, 0, 0.1]}, {'time': 1, 'position': [0.3, 0, 0.1]}", ", " GROUND));
     advance(ctx, &p, 300);
-    check_near(value(&p, "box.x"), 0.5, 2e-2); /* it is thrown a little when the ram slows down */
-    check_near(value(&p, "box.z"), 0.1, 1e-6);
+    check_near(value(&p, "box.x"), 0.5, 1e-6); /* it is thrown a little when the ram slows down */
+    check_near(value(&p, "box.z"), 0.1, 1e-9);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -522,10 +577,11 @@ static void tracks_are_refused_where_they_make_no_sense(void **state) {
     bough_scene *scene;
     check_fails(ctx,
                 bough_scene_load(ctx,
-                                 write_scene("led.json", LED("{'sphere': 1}", "{'time': 0, 'position': [0, 0, 0]}], "
-                                                                              "'position': [0, 0, 0], 'friction': "
-                                                                              "0.5}, {'name': 'x', 'shape': "
-                                                                              "{'sphere': 1}, 'track': [",
+                                 write_scene("led.json", LED("{'sphere': 1}",
+                                                             "{'time': 0, 'position': [0, 0, 0]}], "
+                                                             "'position': [0, 0, 0], 'friction': "
+                                                             "0.5}, {'name': 'x', 'shape': "
+                                                             "{'sphere': 1}, 'track': [",
                                                              "")),
                                  &scene),
                 BOUGH_ERROR_FORMAT, "says where the obstacle is");
