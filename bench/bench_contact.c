@@ -183,7 +183,7 @@ static bool make_scene(bough_context *ctx, int number, contact_case *c, press *p
     c->body_def.material.model = models[round % 4];
     c->body_def.material.young = f->young, c->body_def.material.poisson = uniform(&random, 0.1, 0.45);
     c->method = methods[(number / 2) % 5], c->dt = f->dt;
-    c->gravity[2] = -9.81;
+    c->gravity[2] = -9.81, c->keeps_energy = true;
     c->touch.friction = f->mu, c->touch.support = 1e-3, c->touch.itself = true;
     const double apart = fmin(fmax(5 * f->speed * f->dt, 2e-3), 0.1);
     switch (family) {

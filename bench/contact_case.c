@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { MOST_HALVES = 16 };
+#define MOST_GAIN 0.01 /* of the energy of motion and strain: what a step may make out of nothing */
 
 contact_case contact_case_new(bough_context *ctx, bough_element_type type) {
     contact_case c = {.ctx = ctx,
@@ -109,10 +110,32 @@ bool contact_case_start(contact_case *c) {
     return c->state && c->at;
 }
 
+/* Energy less the work so far; *moving: of motion and strain. */
+static bough_status energy_of(const contact_case *c, double t, double *energy, double *moving) {
+    double values[BOUGH_COLUMN_PROBES], doubt;
+    const bough_status status = c->engine.kind->measure(c->engine.data, t, values);
+    *energy = values[BOUGH_COLUMN_TOTAL] - c->engine.kind->work(c->engine.data, &doubt);
+    *moving = values[BOUGH_COLUMN_KINETIC] + values[BOUGH_COLUMN_ELASTIC];
+    return status;
+}
+
+/* A step that makes energy out of nothing is none, as in runs. */
+static bough_status try_step(contact_case *c, double h) {
+    double before, after, moving, unused;
+    if (!c->keeps_energy)
+        return c->engine.kind->step(c->engine.data, c->t, h, &c->iterations);
+    bough_status status = energy_of(c, c->t, &before, &moving);
+    if (status == BOUGH_OK)
+        status = c->engine.kind->step(c->engine.data, c->t, h, &c->iterations);
+    if (status == BOUGH_OK)
+        status = energy_of(c, c->t + h, &after, &unused);
+    return status == BOUGH_OK && after - before > MOST_GAIN * moving ? BOUGH_ENERGY_GAINED : status;
+}
+
 static bool step_in_halves(contact_case *c, double h, int halves) {
     const bo_engine_kind *kind = c->engine.kind;
     kind->save(c->engine.data, c->state);
-    const bough_status status = kind->step(c->engine.data, c->t, h, &c->iterations);
+    const bough_status status = try_step(c, h);
     if (status == BOUGH_OK) {
         c->t += h;
         return true;
