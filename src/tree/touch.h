@@ -122,7 +122,7 @@ typedef struct bo_tree_island {
     uint64_t seen;
 } bo_tree_island;
 
-/* A part that touches, or on which one hangs that does: touch_solve.c. */
+/* A part that touches, or on which one hangs that does: touch_closure.c. */
 typedef struct bo_tree_node bo_tree_node;
 
 /* A part as it is in a step: touch_find.c. */
@@ -222,12 +222,23 @@ void bo_tree_touch_remember(bo_tree_touch *touch);
 /* Makes what is in memory findable. */
 void bo_tree_touch_index(bo_tree_touch *touch);
 
-/* touch_solve.c */
+/* touch_closure.c: the parts that touch, with all between them and the roots. */
 
 /* The closure of the points of a step: their parts with all between them and the roots. */
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
+/* Islands in which parts touch each other are solved for elsewhere (touch_pairs.c); the others, or all, take part. */
+void bo_tree_touch_choose(bo_tree_touch *touch, bool all);
+/* The matrix without contact and no loads. Then: h row^T row of the point's row along its normal (turn NULL) or along
+ * turn[0] and turn[1] times its tangents; biases -f along its axes. */
+void bo_tree_touch_clear(const bough_tree_model *model, bo_tree_work *work);
+void bo_tree_touch_add_row(bo_tree_touch *touch, const bo_tree_point *point, const double turn[2], double h);
+void bo_tree_touch_load(bo_tree_touch *touch, const bo_tree_point *point, const double f[3]);
+/* Finds the answers of the points to what was added. False: a matrix is singular. */
+bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *work);
 /* Finds the answers of the points to their forces, by the closure alone. False: a matrix is singular. */
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *work);
+/* touch_solve.c */
+
 /* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular, or no memory. */
 bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:
