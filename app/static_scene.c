@@ -21,6 +21,11 @@ bool app_is_multibody(const char *path) {
     return !strcmp(app_look_at_file(path).kind, "multibody");
 }
 
+bool app_is_body_in_contact(const char *path) {
+    const bough_file_info info = app_look_at_file(path);
+    return !strcmp(info.kind, "body") && info.touches;
+}
+
 bool app_is_mechanism(const char *path) {
     return !strcmp(app_look_at_file(path).kind, "mechanism");
 }

@@ -77,6 +77,7 @@ typedef struct bough_file_info {
     const char *kind; /* of the scene that it would be: "body", "parts" or "mechanism"; a constant */
     bool complete;    /* it has a version and things of that kind, and nothing that only components have */
     bool runs;        /* it says something about running: "time", "engine", "curves", "initial" or "probes" */
+    bool touches;     /* it says something about contact: "obstacles", "contact", or several "bodies" with meshes */
 } bough_file_info;
 /* False: the file cannot be read, or is neither JSON nor URDF nor MJCF. Nothing else of it is checked. Leaves the message of the
  * context as it is. */

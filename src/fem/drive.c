@@ -81,6 +81,17 @@ bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_load_case *
     return BOUGH_OK;
 }
 
+bool bo_drive_leads(const bo_drive *drive, const bough_load_case *load_case, unsigned char *led) {
+    bool any = false;
+    for (int32_t i = 0; i < bo_body_size(load_case->body); i++) {
+        led[i] = load_case->fixed[i] && load_case->prescribed[i] != 0;
+        for (int32_t c = 0; drive && drive->moves && c < drive->curve_count; c++)
+            led[i] |= load_case->fixed[i] && drive->displacements[c] && drive->displacements[c][i] != 0;
+        any |= led[i];
+    }
+    return any;
+}
+
 /* ---- at time t ---- */
 
 void bo_drive_hold(const bo_drive *drive, const bough_load_case *load_case, double t, double *q, double *v) {

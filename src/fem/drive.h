@@ -44,6 +44,10 @@ bough_status bo_drive_add_pressure(bough_context *ctx, bo_drive *drive, bough_lo
 bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_load_case *load_case, int32_t curve,
                           const int32_t *vertices, int32_t count, int axes, const double displacement[3]);
 
+/* led (3 vertex_count): 1 where a support is led from the place at rest, by a curve or at once; 0 elsewhere. drive may be
+ * NULL. Returns whether there is any. */
+bool bo_drive_leads(const bo_drive *drive, const bough_load_case *load_case, unsigned char *led);
+
 /* ---- at time t; drive may be NULL ---- */
 
 /* Puts position and velocity of the held degrees of freedom into q and v (v may be NULL). */

@@ -1,6 +1,7 @@
 #include "fem/engine.h"
 
 #include "fem/body.h"
+#include "fem/settle.h"
 #include "fem/system.h"
 #include "fem/touch.h"
 #include "time/integrator.h"
@@ -185,6 +186,7 @@ static bough_status pass_with_contact(full_engine *e, double t, double h, int pa
     const bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
     *iterations += e->integrator->iterations;
     BO_TRY(status);
+    bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
     if (e->integrator->method->ends_beyond) {
         BO_TRY(bo_touch_check_end(e->touch, e->motion.q));
         return measure_friction_in_the_middle(e, t, h, pass, again);
@@ -468,36 +470,65 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-/* Equilibrium under the loads becomes the start. */
-static bough_status settle(full_engine *e, double *residual) {
-    bough_static_result result;
-    const bough_static_def def = bough_default_static_def();
-    BO_TRY(bough_body_static(e->ctx, e->plan.body, e->plan.load_case, &def, e->motion.q, &result));
-    *residual = result.residual;
-    return BOUGH_OK;
-}
-
-static bough_status make_touch(full_engine *e, const bo_engine_settings *settings) {
-    if (settings->settle)
-        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "an equilibrium knows no obstacles; start without \"settle\", with damping, and let it come to "
-                       "rest");
-    if (e->plan.drive && e->plan.drive->moves)
-        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "supports that follow curves do not go with contact yet; let an obstacle move on a \"track\"");
-    const bough_load_case *load_case;
-    BO_TRY(bo_load_case_of(e->ctx, e->plan.body, e->plan.load_case, &load_case));
-    BO_TRY(bo_touch_make(e->ctx, e->plan.body, load_case, e->plan.touch, &e->touch));
-    bo_body_system_touch(&e->system, e->touch);
-    return bo_touch_start(e->touch, settings->dt, e->motion.q);
-}
-
 /* Pieces ascend by their vertices. */
 static int32_t thing_of(const full_engine *e, int32_t vertex) {
     int32_t i = 0;
     while (i + 1 < e->plan.piece_count && vertex >= e->plan.pieces[i + 1].first_vertex)
         i++;
     return i;
+}
+
+static bough_status fail_lost(const full_engine *e, int32_t vertex) {
+    const char *name = e->plan.piece_count > 0 ? e->plan.pieces[thing_of(e, vertex)].name : NULL;
+    return bo_fail(
+        e->ctx, BOUGH_NO_CONVERGENCE,
+        "there is no equilibrium: %s%s%s slides or falls away without end; hold it, or give it more friction or "
+        "something to lie on",
+        name ? "\"" : "", name ? name : "the body", name ? "\"" : "");
+}
+
+/* Equilibrium under the loads as they are at the start, which becomes the start. */
+static bough_status settle(full_engine *e, const bough_load_case *load_case, double *residual) {
+    if (!e->touch && !(e->plan.drive && e->plan.drive->curve_count > 0)) {
+        bough_static_result result;
+        const bough_static_def def = bough_default_static_def();
+        BO_TRY(bough_body_static(e->ctx, e->plan.body, load_case, &def, e->motion.q, &result));
+        *residual = result.residual;
+        return BOUGH_OK;
+    }
+    bo_settle_result result;
+    bo_body_system_hold(&e->system, 0, e->change, NULL);
+    const bough_status status =
+        bo_body_settle(e->ctx, load_case, &e->system, e->touch, e->change, e->motion.q, &result);
+    *residual = result.residual;
+    return result.lost >= 0 ? fail_lost(e, result.lost) : status;
+}
+
+static bough_status make_touch(full_engine *e, const bough_load_case *load_case, const bo_engine_settings *settings) {
+    bo_touch_def def = *e->plan.touch;
+    unsigned char *led = BO_NEW_ARRAY(e->ctx, unsigned char, e->system.size);
+    if (!led)
+        return BOUGH_ERROR_MEMORY;
+    if (bo_drive_leads(e->plan.drive, load_case, led))
+        def.led = led;
+    const bough_status status = bo_touch_make(e->ctx, e->plan.body, load_case, &def, &e->touch);
+    bo_free(e->ctx, led);
+    BO_TRY(status);
+    bo_body_system_touch(&e->system, e->touch);
+    return bo_touch_start(e->touch, settings->dt, e->motion.q);
+}
+
+static bough_status begin(full_engine *e, const bo_engine_settings *settings, double *residual) {
+    const bough_load_case *load_case;
+    BO_TRY(bo_load_case_of(e->ctx, e->plan.body, e->plan.load_case, &load_case));
+    if (!settings->settle)
+        bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
+    if (e->plan.touch)
+        BO_TRY(make_touch(e, load_case, settings));
+    if (settings->settle)
+        BO_TRY(settle(e, load_case, residual));
+    bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
+    return e->touch ? bo_touch_look(e->touch, e->motion.q) : BOUGH_OK;
 }
 
 static int32_t contacts(const void *data, int32_t most, bough_run_contact *list) {
@@ -527,11 +558,7 @@ static bough_status build(full_engine *e, const bo_engine_settings *settings, do
         if (!(*vectors[i] = BO_NEW_ZEROS(e->ctx, double, e->system.size)))
             return BOUGH_ERROR_MEMORY;
     memcpy(e->motion.v, e->plan.velocity, (size_t)e->system.size * sizeof *e->plan.velocity);
-    if (settings->settle)
-        BO_TRY(settle(e, residual));
-    bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
-    if (e->plan.touch)
-        BO_TRY(make_touch(e, settings));
+    BO_TRY(begin(e, settings, residual));
     bough_integrator_def def = settings->integrator;
     if (e->touch) /* obstacles shorten the steps of Newton's method */
         def.max_iterations = 10 * def.max_iterations;

@@ -28,12 +28,18 @@ typedef struct {
     double *x, *y;                             /* scratch */
     double *q_start, *v_start, *pushed, *held; /* at the start of a step: see bo_body_system_begin_work() */
     bool dead_known;
+    bool by_q; /* supports are where q has them */
 } body_system;
+
+/* Supports are elsewhere than q has them. */
+static bool moves(const body_system *s) {
+    return s->drive && s->drive->moves && !s->by_q;
+}
 
 /* Supports that move are a force that depends on time: whatever an integrator thinks of the held entries of q and v,
  * the forces of elasticity and damping see them as they are prescribed to be at t. v_held is zero at free entries. */
 static const double *at_time(body_system *s, double t, const double *q) {
-    if (!s->drive || !s->drive->moves)
+    if (!moves(s))
         return q;
     memcpy(s->q, q, (size_t)s->M->size * sizeof *q);
     bo_drive_hold(s->drive, s->load_case, t, s->q, s->v_held);
@@ -43,7 +49,7 @@ static const double *at_time(body_system *s, double t, const double *q) {
 /* Hence held entries must not act a second time through K and D. Nor through M: on the segments of a curve a support
  * has no acceleration. */
 static const double *masked(body_system *s, const double *x) {
-    if (!s->drive || !s->drive->moves)
+    if (!moves(s))
         return x;
     for (int32_t i = 0; i < s->M->size; i++)
         s->x[i] = s->load_case->fixed[i] ? 0 : x[i];
@@ -93,7 +99,7 @@ static void multiply_damping(const body_system *s, const double *x, double *y) {
 
 /* loads -= D v of the supports */
 static void add_drag_of_supports(body_system *s) {
-    if (!s->drive || !s->drive->moves || (!(s->body->def.damping_mass > 0) && !s->K_damping))
+    if (!moves(s) || (!(s->body->def.damping_mass > 0) && !s->K_damping))
         return;
     multiply_damping(s, s->v_held, s->y);
     for (int32_t i = 0; i < s->M->size; i++)
@@ -258,13 +264,16 @@ void bo_body_system_drive(bo_system *system, const bo_drive *drive) {
     s->drive = drive;
 }
 
+/* Within a search supports are where they are at its time. */
 static double step_bound(void *data, double t, const double *q, const double *dq) {
     body_system *s = data;
-    return bo_touch_bound(s->touch, t, q, dq);
+    return bo_touch_bound(s->touch, t, at_time(s, t, q), masked(s, dq));
 }
 
 static void escape(void *data, double t, double *q) {
     body_system *s = data;
+    if (moves(s))
+        bo_drive_hold(s->drive, s->load_case, t, q, NULL);
     bo_touch_escape(s->touch, t, q);
 }
 
@@ -319,11 +328,35 @@ bough_status bo_body_system_measure(const bo_system *system, const double *q, co
     return BOUGH_OK;
 }
 
-/* ---- work ---- */
-
-static bool moves(const body_system *s) {
-    return s->drive && s->drive->moves;
+void bo_body_system_hold_by_q(bo_system *system, bool by_q) {
+    body_system *s = system->data;
+    s->by_q = by_q;
 }
+
+bough_status bo_body_system_magnitude(const bo_system *system, double t, const double *q, double *magnitude) {
+    body_system *s = system->data;
+    const int32_t n = s->M->size;
+    double applied = 0, touching = 0, reaction = 0;
+    q = at_time(s, t, q);
+    memset(s->y, 0, (size_t)n * sizeof *s->y);
+    if (s->touch)
+        BO_TRY(bo_touch_force(s->touch, t, q, NULL, s->y));
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, NULL, s->x, NULL));
+    dead_loads_at(s, t);
+    bo_drive_set_pressures(s->drive, t, s->pressure);
+    bo_body_pressure_force(s->body, s->load_case->pressure_count, s->pressure, q, s->loads);
+    for (int32_t i = 0; i < n; i++) {
+        const double held = s->x[i] + s->y[i] + s->loads[i];
+        if (s->load_case->fixed[i])
+            reaction += held * held;
+        else
+            applied += s->loads[i] * s->loads[i], touching += s->y[i] * s->y[i];
+    }
+    *magnitude = sqrt(applied) + sqrt(touching) + sqrt(reaction);
+    return BOUGH_OK;
+}
+
+/* ---- work ---- */
 
 static bool has_work(const body_system *s) {
     return s->push_count > 0 || s->load_case->pressure_count > 0 || (s->drive && s->drive->curve_count > 0);
@@ -341,6 +374,8 @@ static bough_status loads_of_work(body_system *s, double t, const double *q, con
         return BOUGH_OK;
     know_dead_loads(s);
     BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, NULL, held, NULL));
+    if (s->touch)
+        BO_TRY(bo_touch_force(s->touch, t, q, NULL, held));
     multiply_damping(s, v, s->y);
     for (int32_t i = 0; i < n; i++)
         held[i] = s->y[i] - held[i] - s->dead[i] - pushed[i];

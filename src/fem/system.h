@@ -19,6 +19,12 @@ bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, c
 void bo_body_system_drive(bo_system *system, const bo_drive *drive);
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v);
 
+/* From now on supports are where q has them, as while an equilibrium is looked for; false: where they are at the time. */
+void bo_body_system_hold_by_q(bo_system *system, bool by_q);
+/* N: a measure of the forces that balance each other at q: those of loads and of what touches at free vertices, and those
+ * of supports. */
+bough_status bo_body_system_magnitude(const bo_system *system, double t, const double *q, double *magnitude);
+
 /* From now on it touches (fem/touch.h), until the contact, which the caller keeps, is NULL. */
 struct bo_touch;
 void bo_body_system_touch(bo_system *system, struct bo_touch *touch);

@@ -14,12 +14,14 @@
 #define STIFFEST 1e6   /* times the first: barriers get no stiffer */
 #define SOFTEST 100.   /* steps: barriers that follow speeds are as stiff as inertia in so many of them */
 #define AT_REST 0.1    /* of the support: motion in a step of what rests */
+#define GIVES 0.1      /* of the support: by which friction gives way at most in an equilibrium */
 
 /* Friction of one point against one obstacle, under the force at the start of the step. */
 typedef struct {
     int32_t point, obstacle;
     double limit; /* mu lambda, N */
     bo_vec3 n;
+    bo_vec3 from; /* m: the displacement at which it has not slid yet */
 } hold;
 
 struct bo_touch {
@@ -28,6 +30,8 @@ struct bo_touch {
     const bough_load_case *load_case;
     bo_touch_def def;
     bo_touch_obstacle *obstacles;
+    unsigned char *still; /* 3 vertex_count: held, and not led anywhere */
+    bool leads;           /* a support moves */
     int32_t point_count;
     int32_t *points;            /* vertices */
     double *shares;             /* of the surface: areas around the points over their mean */
@@ -36,14 +40,15 @@ struct bo_touch {
     double kappa;               /* N/m */
     bool follows;               /* kappa: the speed of what arrives, not the step */
     double start, h;            /* s: of the step */
+    bool settles;               /* an equilibrium is looked for: friction gives way as in a step of this length */
     double *q_start;            /* 3 vertex_count */
     double stiffened;           /* J: by which the barriers' energy grew at the start of the step */
     hold *holds, *holds_before; /* the second: of the pass before */
     int32_t hold_count;
     size_t hold_capacity, before_capacity;
-    double *way;       /* 3 vertex_count: scratch */
-    bo_itself *itself; /* NULL: it passes through itself */
-    bool caught;       /* between an obstacle that moves and itself: there is no start for a search */
+    double *way;        /* 3 vertex_count: scratch */
+    bo_itself *itself;  /* NULL: it passes through itself */
+    const char *caught; /* by which something is pressed: there is no start for a search. NULL: nothing is */
     const bo_joined_block *blocks;
     int32_t block_count;
 };
@@ -103,8 +108,22 @@ static bough_status check_def(bough_context *ctx, const bo_touch_def *def) {
     return BOUGH_OK;
 }
 
+static bough_status find_still(bo_touch *x) {
+    const size_t n = (size_t)bo_body_size(x->body);
+    if (!(x->still = BO_NEW_ARRAY(x->ctx, unsigned char, n)))
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        const bool led = x->def.led && x->def.led[i];
+        x->still[i] = x->load_case->fixed[i] && !led;
+        x->leads |= led;
+    }
+    x->def.led = NULL;
+    return BOUGH_OK;
+}
+
 static bough_status fill(bo_touch *x) {
     bough_body_properties whole;
+    BO_TRY(find_still(x));
     if (!(x->obstacles = BO_NEW_ARRAY(x->ctx, bo_touch_obstacle, x->def.obstacle_count)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t o = 0; o < x->def.obstacle_count; o++)
@@ -121,7 +140,7 @@ static bough_status fill(bo_touch *x) {
     if (!x->q_start || !x->way)
         return BOUGH_ERROR_MEMORY;
     return x->def.itself
-               ? bo_itself_make(x->ctx, x->body, x->load_case, x->def.support, x->def.slip, x->def.friction, &x->itself)
+               ? bo_itself_make(x->ctx, x->body, x->still, x->def.support, x->def.slip, x->def.friction, &x->itself)
                : BOUGH_OK;
 }
 
@@ -146,6 +165,7 @@ void bo_touch_free(bough_context *ctx, bo_touch *x) {
         return;
     bo_itself_free(ctx, x->itself);
     bo_free(ctx, x->obstacles);
+    bo_free(ctx, x->still);
     bo_free(ctx, x->points);
     bo_free(ctx, x->shares);
     bo_free(ctx, x->q_start);
@@ -162,16 +182,20 @@ static bo_vec3 place(const bo_touch *x, int32_t point, const double *q) {
     return bo_add(bo_load3(x->body->mesh->vertices + at), bo_load3(q + at));
 }
 
-/* The part of a vector along the directions in which a vertex is not held. */
-static bo_vec3 free_part(const bo_touch *x, int32_t point, bo_vec3 a) {
-    const unsigned char *fixed = x->load_case->fixed + 3 * (size_t)x->points[point];
-    return bo_v3(fixed[0] ? 0 : a.x, fixed[1] ? 0 : a.y, fixed[2] ? 0 : a.z);
+/* The part of a vector along the directions in which a vertex is not held: `held` has three entries for each. */
+static bo_vec3 free_part(const bo_touch *x, const unsigned char *held, int32_t point, bo_vec3 a) {
+    held += 3 * (size_t)x->points[point];
+    return bo_v3(held[0] ? 0 : a.x, held[1] ? 0 : a.y, held[2] ? 0 : a.z);
 }
 
-/* A vertex that is held in all directions is where it is, whatever it touches. */
+/* A vertex that is held in all directions is where it is, whatever it touches, unless its support moves. */
 static bool moves(const bo_touch *x, int32_t point) {
-    const unsigned char *fixed = x->load_case->fixed + 3 * (size_t)x->points[point];
-    return !(fixed[0] && fixed[1] && fixed[2]);
+    const unsigned char *still = x->still + 3 * (size_t)x->points[point];
+    return !(still[0] && still[1] && still[2]);
+}
+
+static bool gives_way(const bo_touch *x, const unsigned char *held, int32_t point, bo_vec3 n) {
+    return bo_norm(free_part(x, held, point, n)) > HELD;
 }
 
 static bo_obstacle shape_at(const bo_touch *x, int32_t obstacle, double t) {
@@ -201,7 +225,7 @@ static bool visit(const bo_touch *x, double t, const double *q, on_pair found, v
             if (!moves(x, i))
                 continue;
             bo_obstacle_gap(&shape, place(x, i, q), &pair.gap);
-            if (pair.gap.d >= x->def.support || !(bo_norm(free_part(x, i, pair.gap.n)) > HELD))
+            if (pair.gap.d >= x->def.support || !gives_way(x, x->still, i, pair.gap.n))
                 continue;
             pair.stiffness = x->kappa * x->shares[i];
             pair.b = bo_barrier_at(pair.gap.d, x->def.support);
@@ -239,8 +263,9 @@ static bough_status add_hold(bo_touch *x, const near_pair *pair) {
         return BOUGH_OK;
     if (!BO_RESERVE(x->ctx, x->holds, x->hold_capacity, (size_t)x->hold_count + 1))
         return BOUGH_ERROR_MEMORY;
-    x->holds[x->hold_count++] = (hold){pair->point, pair->obstacle, -mu * pair->stiffness * pair->b.slope * length,
-                                       bo_scale(1 / length, pair->gap.n)};
+    x->holds[x->hold_count++] =
+        (hold){pair->point, pair->obstacle, -mu * pair->stiffness * pair->b.slope * length,
+               bo_scale(1 / length, pair->gap.n), bo_load3(x->q_start + 3 * (size_t)x->points[pair->point])};
     return BOUGH_OK;
 }
 
@@ -260,7 +285,8 @@ static bool begin_pair(void *data, const near_pair *pair) {
         b->status = fail_inside(x, pair, b->q, BOUGH_NO_CONVERGENCE);
         return false;
     }
-    if (b->v) {
+    /* A support that comes near asks for nothing: no barrier would keep it away. */
+    if (b->v && gives_way(x, x->load_case->fixed, pair->point, pair->gap.n)) {
         const bo_vec3 way = bo_scale(x->h, bo_load3(b->v + 3 * (size_t)x->points[pair->point]));
         if (bo_norm(bo_sub(way, way_of_obstacle(x, pair->obstacle, place(x, pair->point, b->q)))) <
             AT_REST * x->def.support)
@@ -314,10 +340,37 @@ bough_status bo_touch_start(bo_touch *x, double dt, const double *q) {
     return bo_touch_look(x, q);
 }
 
+typedef struct {
+    const bo_touch *x;
+    double d;
+} narrowest;
+
+static bool find_narrowest(void *data, const near_pair *pair) {
+    narrowest *s = data;
+    if (gives_way(s->x, s->x->load_case->fixed, pair->point, pair->gap.n))
+        s->d = fmin(s->d, pair->gap.d);
+    return true;
+}
+
+/* kappa' b'(d') = kappa b'(d): the same force at a gap that is wide enough. */
+bool bo_touch_stiffen(bo_touch *x, double t, const double *q) {
+    narrowest s = {x, INFINITY};
+    visit(x, t, q, find_narrowest, &s);
+    if (x->itself)
+        s.d = fmin(s.d, bo_itself_gap(x->itself, q));
+    if (!(s.d < NARROW * x->def.support))
+        return false;
+    const double wide = bo_barrier_at(1.5 * NARROW * x->def.support, x->def.support).slope,
+                 here = bo_barrier_at(s.d, x->def.support).slope;
+    x->kappa *= fmax(1.5, here / wide);
+    return true;
+}
+
 bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, const double *v) {
     if (!(x->kappa > 0))
         x->kappa = usual_kappa(x, h);
-    x->start = t, x->h = h, x->hold_count = 0, x->stiffened = 0, x->caught = false;
+    x->start = t, x->h = h, x->hold_count = 0, x->stiffened = 0, x->caught = NULL, x->settles = false;
+    memcpy(x->q_start, q, (size_t)bo_body_size(x->body) * sizeof *q);
     beginning b = {x, BOUGH_OK, INFINITY, q, v};
     BO_TRY(bo_touch_look(x, q));
     /* A short step asks for a stiffer barrier; where none acts yet that costs no energy. */
@@ -333,18 +386,20 @@ bough_status bo_touch_begin(bo_touch *x, double t, double h, const double *q, co
         for (int32_t i = 0; i < x->hold_count; i++)
             x->holds[i].limit *= 2;
     }
-    memcpy(x->q_start, q, (size_t)bo_body_size(x->body) * sizeof *q);
     return x->itself ? bo_itself_begin(x->itself, x->kappa, q) : BOUGH_OK;
 }
 
-/* Both lists ascend by obstacle, then by point: those that are in one of them only have changed as a whole. */
-static double change_of_holds(int32_t a_count, const hold *a, int32_t b_count, const hold *b) {
+/* Both lists ascend by obstacle, then by point: those that are in one of them only have changed as a whole. goes_on: what
+ * is in both has slid from where it did before. */
+static double change_of_holds(int32_t a_count, const hold *a, int32_t b_count, hold *b, bool goes_on) {
     double most = 0, change = 0;
     for (int32_t i = 0, k = 0; i < a_count || k < b_count;) {
         const int order = i == a_count                     ? 1
                           : k == b_count                   ? -1
                           : a[i].obstacle != b[k].obstacle ? (a[i].obstacle < b[k].obstacle ? -1 : 1)
                                                            : (a[i].point > b[k].point) - (a[i].point < b[k].point);
+        if (order == 0 && goes_on)
+            b[k].from = a[i].from;
         const double before = order <= 0 ? a[i].limit : 0, after = order >= 0 ? b[k].limit : 0;
         most = fmax(most, fmax(before, after)), change = fmax(change, fabs(after - before));
         i += order <= 0, k += order >= 0;
@@ -361,8 +416,15 @@ bough_status bo_touch_begin_again(bo_touch *x, double t, const double *q, double
     x->hold_count = 0;
     beginning b = {x, BOUGH_OK, INFINITY, q, NULL};
     visit(x, t, q, begin_pair, &b);
-    *change = change_of_holds(count, x->holds_before, x->hold_count, x->holds);
+    *change = change_of_holds(count, x->holds_before, x->hold_count, x->holds, x->settles);
     return b.status;
+}
+
+bough_status bo_touch_hold(bo_touch *x, double t, const double *q, double *change) {
+    x->settles = true, x->h = GIVES * x->def.support / x->def.slip, x->start = t - x->h;
+    memcpy(x->q_start, q, (size_t)bo_body_size(x->body) * sizeof *q);
+    BO_TRY(bo_touch_begin_again(x, t, q, change));
+    return x->itself ? bo_itself_hold(x->itself, x->kappa, q, change) : BOUGH_OK;
 }
 
 double bo_touch_turn_levers(bo_touch *x, const double *q) {
@@ -390,9 +452,9 @@ static bool push_pair(void *data, const near_pair *pair) {
  * point was. */
 static bo_vec3 slid(const bo_touch *x, const hold *s, double t, const double *q) {
     const size_t v = 3 * (size_t)x->points[s->point];
-    bo_vec3 moved = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+    bo_vec3 moved = bo_sub(bo_load3(q + v), s->from);
     const bo_touch_obstacle *o = &x->obstacles[s->obstacle];
-    if (o->pose) {
+    if (o->pose && !x->settles) {
         const bo_se3 before = o->pose(o->pose_data, x->start), now = o->pose(o->pose_data, t);
         const bo_vec3 at = place(x, s->point, x->q_start);
         const bo_vec3 local = bo_mat_tvec(before.R, bo_sub(at, before.t));
@@ -404,7 +466,12 @@ static bo_vec3 slid(const bo_touch *x, const hold *s, double t, const double *q)
 bough_status bo_touch_force(bo_touch *x, double t, const double *q, double *U, double *f) {
     forces s = {x, 0, f};
     const double since = t - x->start;
-    if (x->caught || !visit(x, t, q, push_pair, &s))
+    if (x->caught)
+        return bo_fail(x->ctx, BOUGH_NOT_FINITE,
+                       x->leads ? "a support would lead the body into %s at t = %g"
+                                : "the body is caught by %s at t = %g",
+                       x->caught, t);
+    if (!visit(x, t, q, push_pair, &s))
         return bo_fail(x->ctx, BOUGH_NOT_FINITE, "a vertex is in an obstacle at t = %g", t);
     if (x->itself && !bo_itself_force(x->itself, x->kappa, since, q, &s.U, f))
         return bo_fail(x->ctx, BOUGH_NOT_FINITE, "the body meets itself at t = %g", t);
@@ -500,36 +567,46 @@ static bool passes(bo_touch *x, const double *q, double keep) {
            bo_itself_bound(x->itself, x->q_start, x->way, keep) >= 1;
 }
 
-/* Out of the way of an obstacle that moves: along its normal, or, where that does not do, with it; but not where the
- * vertex is held. */
+/* The way out of that of an obstacle that moves: along its normal, or, where that does not do, with it; but not where
+ * the vertex is held. */
 static bo_vec3 dodge(const bo_touch *x, int32_t point, bo_vec3 at, const bo_obstacle *before, const bo_obstacle *now) {
     const bo_vec3 local = bo_mat_tvec(before->pose.R, bo_sub(at, before->pose.t));
     const bo_vec3 way = bo_sub(bo_add(now->pose.t, bo_mat_vec(now->pose.R, local)), at);
     bo_gap gap, after;
     bo_obstacle_gap(before, at, &gap);
-    const bo_vec3 across = free_part(x, point, bo_scale(bo_dot(way, gap.n) / bo_dot(gap.n, gap.n), gap.n));
+    const unsigned char *fixed = x->load_case->fixed;
+    const bo_vec3 across = free_part(x, fixed, point, bo_scale(bo_dot(way, gap.n) / bo_dot(gap.n, gap.n), gap.n));
     bo_obstacle_gap(now, bo_add(at, across), &after);
-    return after.d > KEEP * gap.d ? across : free_part(x, point, way);
+    return after.d > KEEP * gap.d ? across : free_part(x, fixed, point, way);
+}
+
+/* From the start of the step. */
+static bo_vec3 way_of_support(const bo_touch *x, int32_t point, const double *q) {
+    const size_t v = 3 * (size_t)x->points[point];
+    const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+    return bo_sub(way, free_part(x, x->load_case->fixed, point, way));
 }
 
 void bo_touch_escape(bo_touch *x, double t, double *q) {
-    const bo_vec3 still = {0, 0, 0};
-    bool moved = false;
+    bool moved = x->leads;
+    x->caught = NULL;
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
-        if (!x->obstacles[o].pose)
+        if (!x->obstacles[o].pose && !x->leads)
             continue;
         const bo_obstacle before = shape_at(x, o, x->start), now = shape_at(x, o, t);
         for (int32_t i = 0; i < x->point_count; i++) {
-            const bo_vec3 at = place(x, i, q);
-            if (!moves(x, i) || bo_obstacle_reach(&before, &now.pose, at, still, KEEP) >= 1)
+            const bo_vec3 led = way_of_support(x, i, q), at = bo_sub(place(x, i, q), led);
+            if (!moves(x, i) || bo_obstacle_reach(&before, &now.pose, at, led, KEEP) >= 1)
                 continue;
+            if (bo_norm(led) > 0)
+                x->caught = name_of(x, o);
             double *u = q + 3 * (size_t)x->points[i];
             bo_store3(u, bo_add(bo_load3(u), dodge(x, i, at, &before, &now)));
             moved = true;
         }
     }
-    if (moved && x->itself)
-        x->caught = !passes(x, q, KEEP);
+    if (moved && x->itself && !passes(x, q, KEEP))
+        x->caught = "itself";
 }
 
 static double longest_way(const bo_touch *x, const double *q) {

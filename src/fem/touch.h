@@ -19,13 +19,16 @@ typedef struct bo_touch_def {
     double stiffness; /* factor on the barrier, which is as stiff as inertia in a step; 1 */
     double friction;  /* of the body; of two that touch the square root of the product counts */
     bool itself;      /* pieces of its surface touch each other, too */
+    const unsigned char
+        *led; /* 3 vertex_count: 1 where a support moves, so that it may meet something; NULL: none does.
+                                 Copied */
     int32_t obstacle_count;
     const bo_touch_obstacle *obstacles; /* copied; what they point to is not */
 } bo_touch_def;
 bo_touch_def bo_default_touch_def(void);
 
 typedef struct bo_touch bo_touch;
-/* Body and load case outlive it. Supports do not move meanwhile. */
+/* Body and load case outlive it. Vertices that are held in all directions, and not led anywhere, touch nothing. */
 bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                            const bo_touch_def *def, bo_touch **touch);
 void bo_touch_free(bough_context *ctx, bo_touch *touch);
@@ -36,6 +39,12 @@ bough_status bo_touch_start(bo_touch *touch, double dt, const double *q);
 /* For methods that do not damp what they cannot resolve: barriers are as stiff as what arrives needs, and steps as short
  * as barriers need, instead of the other way round. */
 void bo_touch_follow_speed(bo_touch *touch);
+/* While an equilibrium at t is looked for: friction under the forces at q holds points near to where they have been when
+ * they began to touch, and obstacles stand still. Until a step begins. *change: as below. */
+bough_status bo_touch_hold(bo_touch *touch, double t, const double *q, double *change);
+/* Makes barriers stiffer where q, an equilibrium, is so near something that the next step would do so. False: they need
+ * not be. */
+bool bo_touch_stiffen(bo_touch *touch, double t, const double *q);
 /* Begins a step of length h from displacements q and velocities v at t: keeps the forces by which friction is measured.
  * BOUGH_NO_CONVERGENCE where a point is in an obstacle. */
 bough_status bo_touch_begin(bo_touch *touch, double t, double h, const double *q, const double *v);
@@ -59,8 +68,9 @@ void bo_touch_tangent(bo_touch *touch, double t, const double *q, bool project, 
 int32_t bo_touch_blocks(const bo_touch *touch, const bo_joined_block **blocks);
 /* The part of the way along dq, at most 1, on which no point comes nearer to an obstacle than a tenth of its gap. */
 double bo_touch_bound(bo_touch *touch, double t, const double *q, const double *dq);
-/* Points that an obstacle would run over from the start of the step to t go along with it: q is out of all obstacles
- * at t afterwards, if it was at the start. */
+/* q is where the step began, but for supports, which are where they lead to at t. Points that an obstacle would run over
+ * meanwhile go along with it: q is out of all obstacles at t afterwards, if it was at the start. Where a support leads
+ * into something, or a point is caught between, searches find no force, and a step that is shorter may. */
 void bo_touch_escape(bo_touch *touch, double t, double *q);
 
 /* Searches never cross anything, but in long steps they may lead around it. Fails with BOUGH_NO_CONVERGENCE where a step

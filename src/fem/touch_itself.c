@@ -12,7 +12,8 @@ typedef struct {
     double weights[4]; /* of the nearest points at the start */
     bo_mat3 A[4];      /* the nearest points move past each other by the sum of A times the vertices' ways */
     bo_vec3 n;
-    double limit; /* mu lambda, N; 0 where nothing could bear its torque */
+    double limit;    /* mu lambda, N; 0 where nothing could bear its torque */
+    bo_vec3 from[4]; /* m: displacements at which it has not slid yet */
 } hold;
 
 struct bo_itself {
@@ -21,13 +22,13 @@ struct bo_itself {
     double support, slip, friction;
     bo_skin skin;
     bo_near near;
-    unsigned char *held; /* vertex_count: in all directions */
-    double *x;           /* 3 vertex_count: positions */
-    double *q_start;     /* 3 vertex_count: displacements where the step began */
-    double *q_levers;    /* 3 vertex_count: displacements at which friction has no torque */
-    hold *holds;
+    unsigned char *held;        /* vertex_count: in all directions */
+    double *x;                  /* 3 vertex_count: positions */
+    double *q_start;            /* 3 vertex_count: displacements where the step began */
+    double *q_levers;           /* 3 vertex_count: displacements at which friction has no torque */
+    hold *holds, *holds_before; /* the second: of the search for an equilibrium, one iteration before */
     int32_t hold_count;
-    size_t hold_capacity;
+    size_t hold_capacity, before_capacity;
     bo_joined_block *blocks;
     size_t block_capacity;
 };
@@ -88,7 +89,7 @@ static bough_status check_rest(bo_itself *s) {
     return BOUGH_OK;
 }
 
-static bough_status fill(bo_itself *s, const bough_load_case *load_case) {
+static bough_status fill(bo_itself *s, const unsigned char *still) {
     const int32_t count = s->body->mesh->vertex_count;
     BO_TRY(make_skin(s));
     s->held = BO_NEW_ZEROS(s->ctx, unsigned char, count);
@@ -98,20 +99,20 @@ static bough_status fill(bo_itself *s, const bough_load_case *load_case) {
     if (!s->held || !s->x || !s->q_start || !s->q_levers)
         return BOUGH_ERROR_MEMORY;
     for (int32_t v = 0; v < count; v++) {
-        const unsigned char *fixed = load_case->fixed + 3 * (size_t)v;
-        s->held[v] = fixed[0] && fixed[1] && fixed[2];
+        const unsigned char *axes = still + 3 * (size_t)v;
+        s->held[v] = axes[0] && axes[1] && axes[2];
     }
     return check_rest(s);
 }
 
-bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
-                            double support, double slip, double friction, bo_itself **out) {
+bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const unsigned char *still, double support,
+                            double slip, double friction, bo_itself **out) {
     *out = NULL;
     bo_itself *s = BO_NEW(ctx, bo_itself);
     if (!s)
         return BOUGH_ERROR_MEMORY;
     *s = (bo_itself){.ctx = ctx, .body = body, .support = support, .slip = slip, .friction = friction};
-    const bough_status status = fill(s, load_case);
+    const bough_status status = fill(s, still);
     if (status == BOUGH_OK)
         *out = s;
     else
@@ -129,6 +130,7 @@ void bo_itself_free(bough_context *ctx, bo_itself *s) {
     bo_free(ctx, s->q_start);
     bo_free(ctx, s->q_levers);
     bo_free(ctx, s->holds);
+    bo_free(ctx, s->holds_before);
     bo_free(ctx, s->blocks);
     bo_free(ctx, s);
 }
@@ -226,6 +228,7 @@ static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *nea
     hold *h = &s->holds[s->hold_count++];
     for (int k = 0; k < 4; k++) {
         h->vertices[k] = near->vertices[k], h->weights[k] = pair.weights[k];
+        h->from[k] = bo_load3(s->q_start + 3 * (size_t)near->vertices[k]);
         y = bo_mul_add(y, pair.weights[k], x[k]);
     }
     h->n = bo_scale(1 / pair.d, y);
@@ -235,6 +238,36 @@ static bough_status add_hold(bo_itself *s, double kappa, const bo_near_pair *nea
     }
     h->limit =
         -s->friction * kappa * (near->kind == BO_PAIR_EDGES ? m.value : 1) * bo_barrier_at(pair.d, s->support).slope;
+    return BOUGH_OK;
+}
+
+/* Both lists have the order of pairs that were found. */
+static void go_on_sliding(bo_itself *s, int32_t before, double *change) {
+    double most = 0, largest = 0;
+    for (int32_t i = 0, from = 0; i < s->hold_count; i++) {
+        hold *h = &s->holds[i];
+        double limit = 0;
+        for (int32_t k = 0; k < before && limit == 0; k++) {
+            const hold *old = &s->holds_before[(from + k) % before];
+            if (memcmp(old->vertices, h->vertices, sizeof h->vertices) != 0)
+                continue;
+            memcpy(h->from, old->from, sizeof h->from);
+            limit = old->limit, from = (from + k + 1) % before;
+        }
+        largest = fmax(largest, fmax(limit, h->limit)), most = fmax(most, fabs(h->limit - limit));
+    }
+    if (largest > 0)
+        *change = fmax(*change, most / largest);
+}
+
+bough_status bo_itself_hold(bo_itself *s, double kappa, const double *q, double *change) {
+    const int32_t before = s->hold_count;
+    if (!BO_RESERVE(s->ctx, s->holds_before, s->before_capacity, (size_t)before))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < before; i++)
+        s->holds_before[i] = s->holds[i];
+    BO_TRY(bo_itself_begin(s, kappa, q));
+    go_on_sliding(s, before, change);
     return BOUGH_OK;
 }
 
@@ -266,11 +299,11 @@ double bo_itself_turn_levers(bo_itself *s, const double *q) {
 }
 
 /* The way that the nearest points have slid along each other since the start of the step. */
-static bo_vec3 slid(const bo_itself *s, const hold *h, const double *q) {
+static bo_vec3 slid(const hold *h, const double *q) {
     bo_vec3 way = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
         const size_t at = 3 * (size_t)h->vertices[k];
-        way = bo_add(way, bo_mat_vec(h->A[k], bo_sub(bo_load3(q + at), bo_load3(s->q_start + at))));
+        way = bo_add(way, bo_mat_vec(h->A[k], bo_sub(bo_load3(q + at), h->from[k])));
     }
     return bo_mul_add(way, -bo_dot(way, h->n), h->n);
 }
@@ -294,7 +327,7 @@ bool bo_itself_force(const bo_itself *s, double kappa, double since, const doubl
     }
     for (int32_t i = 0; i < s->hold_count && since > 0; i++) {
         const hold *h = &s->holds[i];
-        const bo_vec3 way = slid(s, h, q);
+        const bo_vec3 way = slid(h, q);
         const bo_friction friction = bo_friction_at(bo_norm(way) / since, s->slip);
         *U += h->limit * since * friction.potential;
         for (int k = 0; k < 4; k++) {
@@ -306,7 +339,7 @@ bool bo_itself_force(const bo_itself *s, double kappa, double since, const doubl
 }
 
 static void bend_of_friction(const bo_itself *s, const hold *h, double since, const double *q, double *H) {
-    const bo_vec3 way = slid(s, h, q);
+    const bo_vec3 way = slid(h, q);
     const double length = bo_norm(way);
     const bo_friction friction = bo_friction_at(length / since, s->slip);
     bo_mat3 B = bo_mat_scale(friction.over, bo_mat_sub(bo_identity3(), bo_outer(h->n, h->n)));
@@ -361,7 +394,7 @@ double bo_itself_energy(const bo_itself *s, double kappa, const double *q) {
 double bo_itself_work(const bo_itself *s, double h, const double *q) {
     double work = 0;
     for (int32_t i = 0; i < s->hold_count; i++) {
-        const bo_vec3 way = slid(s, &s->holds[i], q);
+        const bo_vec3 way = slid(&s->holds[i], q);
         const bo_friction friction = bo_friction_at(bo_norm(way) / h, s->slip);
         work -= s->holds[i].limit * friction.over / h * bo_dot(way, way);
     }
@@ -377,7 +410,7 @@ static bo_vec3 friction_on(const bo_itself *s, const bo_near_pair *pair, double 
         const hold *h = &s->holds[(*from + i) % s->hold_count];
         if (memcmp(h->vertices, pair->vertices, sizeof h->vertices) != 0)
             continue;
-        const bo_vec3 way = slid(s, h, q);
+        const bo_vec3 way = slid(h, q);
         *from = (*from + i + 1) % s->hold_count;
         return bo_scale(-h->limit * bo_friction_at(bo_norm(way) / since, s->slip).over / since, way);
     }

@@ -10,8 +10,9 @@
 #include <bough/contact.h>
 
 typedef struct bo_itself bo_itself;
-/* Refuses surfaces that are nearer to themselves than the support distance at rest. */
-bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+/* Refuses surfaces that are nearer to themselves than the support distance at rest.
+ *   still  3 vertex_count: 1 where a vertex never moves; pairs that do not move at all are left out */
+bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const unsigned char *still,
                             double support, double slip, double friction, bo_itself **itself);
 void bo_itself_free(bough_context *ctx, bo_itself *itself);
 
@@ -22,6 +23,9 @@ bough_status bo_itself_look(bo_itself *itself, const double *q, const double *dq
 double bo_itself_bound(bo_itself *itself, const double *q, const double *dq, double keep);
 /* A step begins at q: friction is measured by the forces there. */
 bough_status bo_itself_begin(bo_itself *itself, double kappa, const double *q);
+/* While an equilibrium is looked for: friction under the forces at q holds pieces that have touched before near to where
+ * they began to. *change becomes the largest change of a force of friction, as part of the largest, where that is more. */
+bough_status bo_itself_hold(bo_itself *itself, double kappa, const double *q, double *change);
 /* Friction has no torque at q from now on, instead of at the start of the step. Returns the longest way, m, of a vertex
  * with friction since the call before, or since the start of the step. */
 double bo_itself_turn_levers(bo_itself *itself, const double *q);

@@ -28,7 +28,7 @@
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
 #define BO_RUN_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes", "contact"
-#define BO_BODY_SCENE_KEYS BO_RUN_KEYS, "obstacles", "bodies"
+#define BO_BODY_SCENE_KEYS BO_RUN_KEYS, "obstacles", "bodies", "settle"
 #define BO_FULL_BODY_KEYS "name", "mesh", "sets", "material", "position", "rotate_deg", "velocity", "spin"
 #define BO_SCENE_KEYS                                                                                              \
     BO_RUN_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", "events", \

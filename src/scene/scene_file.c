@@ -209,6 +209,7 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_scene_version(*root));
     BO_TRY(read_engine(bo_json_at(root, "engine"), scene));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
+    BO_TRY(bo_json_flag(bo_json_at(root, "settle"), &scene->settle));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
     bo_body_touch *touch = NULL;
     const bough_status read = bo_body_touch_read(root, &scene->hash, &touch);
@@ -320,6 +321,7 @@ static void look_at_root(const bo_json *root, bough_file_info *info) {
                      (kind != &bo_body_scene || bo_json_has(root, "mesh") || bo_has_full_bodies(root));
     info->runs = bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "initial") ||
                  bo_json_has(root, "probes") || bo_json_has(root, "curves");
+    info->touches = bo_json_has(root, "obstacles") || bo_json_has(root, "contact") || bo_has_full_bodies(root);
 }
 
 bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info) {

@@ -322,10 +322,6 @@ static void wrong_scenes_are_told(void **unused) {
         {SCENE(GROUND(""), ", 'contact': {'slip': 1}"), "slip_speed"},
         {"{'bough': 1, " CUBE ", 'contact': {'friction': 1}}", "nothing to touch"},
         {SCENE(GROUND(""), ", 'contact': {'itself': true, 'distance': 0.2}"), "nearer to itself"},
-        {"{'bough': 1, " CUBE
-         ", 'curves': {'c': [[0, 0], [1, 1]]}, 'fix': {'select': 'x0', 'displacement': [0, 0, 0.1], "
-         "'curve': 'c'}, 'obstacles': [" GROUND("") "], 'time': {'duration': 1}}",
-         "supports that follow curves"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'trapezoidal', 'duration': 1"), "backward-euler"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'rk4', 'duration': 1"), "backward-euler"},
         {SCENE_OF("[0, 0, 0]", GROUND(""), "", "'integrator': 'newmark', 'duration': 1"), "backward-euler"},

@@ -392,8 +392,8 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     check_fails(ctx,
-                load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'settle': true}", &scene),
-                BOUGH_ERROR_FORMAT, "unknown key \"settle\"");
+                load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'settle': 1}", &scene),
+                BOUGH_ERROR_FORMAT, "settle: must be true or false");
     check_fails(ctx,
                 load_text(ctx,
                           "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'engine': {'kind': 'tree'}}",
