@@ -69,6 +69,10 @@ bough_status bo_distances_of_surface(bough_context *ctx, int32_t vertex_count, c
                                      int32_t triangle_count, const int32_t *triangles, const int32_t counts[3],
                                      double cell, bo_vec3 origin, double *distances);
 
+/* Under which a point sees a triangle with these corners, as it sees them: positive from behind. Around a closed surface
+ * they add up to 4 pi for points inside, to 0 outside. */
+double bo_solid_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c);
+
 /* ---- any of them, placed ---- */
 
 typedef enum bo_obstacle_kind {

@@ -41,14 +41,16 @@ static double squared_from_triangle(bo_vec3 x, const triangle *t) {
                   lesser(squared_from_segment(x, t->b, t->c), squared_from_segment(x, t->c, t->a)));
 }
 
-/* Solid angle under which x sees the triangle, positive from behind: with a, b, c from x,
- *     tan(angle / 2) = a . (b x c) / (|a| |b| |c| + a . b |c| + b . c |a| + c . a |b|)
+/*     tan(angle / 2) = a . (b x c) / (|a| |b| |c| + a . b |c| + b . c |a| + c . a |b|)
  * (van Oosterom and Strackee 1983). */
-static double solid_angle(bo_vec3 x, const triangle *t) {
-    const bo_vec3 a = bo_sub(t->a, x), b = bo_sub(t->b, x), c = bo_sub(t->c, x);
+double bo_solid_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c) {
     const double la = bo_norm(a), lb = bo_norm(b), lc = bo_norm(c);
     return 2 *
            atan2(bo_dot(a, bo_cross(b, c)), la * lb * lc + bo_dot(a, b) * lc + bo_dot(b, c) * la + bo_dot(c, a) * lb);
+}
+
+static double solid_angle(bo_vec3 x, const triangle *t) {
+    return bo_solid_angle(bo_sub(t->a, x), bo_sub(t->b, x), bo_sub(t->c, x));
 }
 
 /* ---- the tree ---- */

@@ -1,4 +1,5 @@
 /* Finds the pieces of a skin that are near each other. */
+#include "contact/exact.h"
 #include "contact/near_tree.h"
 
 #include <string.h>
@@ -10,7 +11,9 @@ typedef struct search {
     double distance;
     const unsigned char *ignores; /* may be NULL */
     struct bo_near_tree *tree;
-    bool is_short; /* of memory */
+    bool is_short;          /* of memory */
+    bool crossings;         /* edges that cross triangles are looked for, not pairs */
+    int32_t edge, triangle; /* the first of these; -1: none so far */
 } search;
 
 /* ---- one pair ---- */
@@ -103,7 +106,38 @@ static void meet_edges(search *s, bo_near_range a, bo_near_range b) {
                 meet_two_edges(s, first[i], second[k]);
 }
 
+/* Edges of leaf a that cross triangles of leaf b. */
+static void meet_crossings(search *s, bo_near_range a, bo_near_range b) {
+    const struct bo_near_tree *tree = s->tree;
+    for (int32_t i = tree->edge_start[a.first]; i < tree->edge_start[a.first + 1]; i++)
+        for (int32_t k = bo_near_first_triangle(tree, b.first); k < bo_near_first_triangle(tree, b.first + 1); k++) {
+            const int32_t edge = tree->edges[i], triangle = tree->triangles[k], *e = s->skin->edges + 2 * (size_t)edge,
+                          *t = tree->corners + 3 * (size_t)triangle;
+            const bool earlier = s->edge < 0 || edge < s->edge || (edge == s->edge && triangle < s->triangle);
+            if (!earlier || !bo_near_boxes_overlap(&tree->edge_boxes[i], &tree->triangle_boxes[k]) || e[0] == t[0] ||
+                e[0] == t[1] || e[0] == t[2] || e[1] == t[0] || e[1] == t[1] || e[1] == t[2])
+                continue;
+            if (bo_edge_meets_triangle(s->x + 3 * (size_t)e[0], s->x + 3 * (size_t)e[1], s->x + 3 * (size_t)t[0],
+                                       s->x + 3 * (size_t)t[1], s->x + 3 * (size_t)t[2]))
+                s->edge = edge, s->triangle = triangle;
+        }
+}
+
 /* ---- the tree with itself ---- */
+
+static void meet_leaves(search *s, bo_near_range a, bo_near_range b) {
+    const bool one = a.node == b.node;
+    if (s->crossings) {
+        meet_crossings(s, a, b);
+        if (!one)
+            meet_crossings(s, b, a);
+        return;
+    }
+    meet_points(s, a, b);
+    if (!one)
+        meet_points(s, b, a);
+    meet_edges(s, a, b);
+}
 
 static bool overlap(const search *s, bo_near_range a, bo_near_range b) {
     return bo_near_boxes_overlap(&s->tree->nodes[a.node], &s->tree->nodes[b.node]);
@@ -113,9 +147,7 @@ static bool overlap(const search *s, bo_near_range a, bo_near_range b) {
  * so that no pair is missed; and every piece belongs to one leaf, so that none is found twice. */
 static void meet(search *s, bo_near_range a, bo_near_range b) {
     if (a.count == 1 && b.count == 1) {
-        meet_points(s, a, b);
-        meet_points(s, b, a);
-        meet_edges(s, a, b);
+        meet_leaves(s, a, b);
         return;
     }
     const bool swap = a.count < b.count;
@@ -128,8 +160,7 @@ static void meet(search *s, bo_near_range a, bo_near_range b) {
 
 static void meet_itself(search *s, bo_near_range a) {
     if (a.count == 1) {
-        meet_points(s, a, a);
-        meet_edges(s, a, a);
+        meet_leaves(s, a, a);
         return;
     }
     const bo_near_range left = bo_near_left(a), right = bo_near_right(a);
@@ -203,10 +234,24 @@ bough_status bo_near_find(bough_context *ctx, const bo_skin *skin, const double 
         return BOUGH_OK;
     BO_TRY(bo_near_tree_make(ctx, skin, near));
     BO_TRY(bo_near_tree_fit(ctx, skin, x, p, distance / 2, near->tree));
-    search s = {ctx, skin, x, p, distance, ignores, near->tree, false};
+    search s = {.ctx = ctx, .skin = skin, .x = x, .p = p, .distance = distance, .ignores = ignores, .tree = near->tree};
     s.tree->found_count = 0;
     meet_itself(&s, bo_near_all(s.tree));
     return s.is_short ? BOUGH_ERROR_MEMORY : write_pairs(&s, near);
+}
+
+bough_status bo_near_crossing(bough_context *ctx, const bo_skin *skin, const double *x, bo_near *near, int32_t *edge,
+                              int32_t *triangle) {
+    near->count = 0;
+    *edge = *triangle = -1;
+    if (skin->triangle_count == 0)
+        return BOUGH_OK;
+    BO_TRY(bo_near_tree_make(ctx, skin, near));
+    BO_TRY(bo_near_tree_fit(ctx, skin, x, NULL, 0, near->tree));
+    search s = {.ctx = ctx, .skin = skin, .x = x, .tree = near->tree, .crossings = true, .edge = -1, .triangle = -1};
+    meet_itself(&s, bo_near_all(s.tree));
+    *edge = s.edge, *triangle = s.triangle;
+    return BOUGH_OK;
 }
 
 void bo_near_free(bough_context *ctx, bo_near *near) {

@@ -43,6 +43,10 @@ typedef struct bo_near {
  * BOUGH_NOT_FINITE where a vertex of a triangle is not finite. Nothing is found then, or when memory is short. */
 bough_status bo_near_find(bough_context *ctx, const bo_skin *skin, const double *x, const double *p, double distance,
                           const unsigned char *ignores, bo_near *near);
+/* Finds an edge that crosses or touches a triangle which it has no vertex in common with, by exact arithmetic: that with
+ * the lowest number, and the first triangle that it meets. *edge: -1 where there is none. `near` loses its pairs. */
+bough_status bo_near_crossing(bough_context *ctx, const bo_skin *skin, const double *x, bo_near *near, int32_t *edge,
+                              int32_t *triangle);
 void bo_near_free(bough_context *ctx, bo_near *near);
 
 #endif

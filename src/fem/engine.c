@@ -1,6 +1,7 @@
 #include "fem/engine.h"
 
 #include "fem/body.h"
+#include "fem/overlap.h"
 #include "fem/settle.h"
 #include "fem/system.h"
 #include "fem/touch.h"
@@ -523,8 +524,10 @@ static bough_status begin(full_engine *e, const bo_engine_settings *settings, do
     BO_TRY(bo_load_case_of(e->ctx, e->plan.body, e->plan.load_case, &load_case));
     if (!settings->settle)
         bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
-    if (e->plan.touch)
+    if (e->plan.touch) {
+        BO_TRY(bo_body_check_overlap(e->ctx, &e->plan, e->motion.q));
         BO_TRY(make_touch(e, load_case, settings));
+    }
     if (settings->settle)
         BO_TRY(settle(e, load_case, residual));
     bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);

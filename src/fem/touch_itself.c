@@ -57,21 +57,21 @@ static void find_pieces(const bough_mesh *mesh, int32_t *piece) {
         piece[v] = root_of(piece, v);
 }
 
-static bough_status make_skin(bo_itself *s) {
+bough_status bo_body_skin(bough_context *ctx, const bough_mesh *mesh, bo_skin *skin) {
     bough_mesh *surface = NULL;
-    int32_t *map = NULL, *piece = BO_NEW_ARRAY(s->ctx, int32_t, s->body->mesh->vertex_count);
+    int32_t *map = NULL, *piece = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
+    *skin = (bo_skin){0};
     if (!piece)
         return BOUGH_ERROR_MEMORY;
-    find_pieces(s->body->mesh, piece);
-    bough_status status = bough_mesh_surface(s->ctx, s->body->mesh, &surface, &map, NULL);
+    find_pieces(mesh, piece);
+    bough_status status = bough_mesh_surface(ctx, mesh, &surface, &map, NULL);
     for (int32_t i = 0; status == BOUGH_OK && i < 3 * surface->element_count; i++)
         surface->elements[i] = map[surface->elements[i]];
     if (status == BOUGH_OK)
-        status = bo_skin_make(s->ctx, s->body->mesh->vertex_count, surface->element_count, surface->elements, piece,
-                              &s->skin);
-    bough_mesh_destroy(s->ctx, surface);
-    bough_release(s->ctx, map);
-    bo_free(s->ctx, piece);
+        status = bo_skin_make(ctx, mesh->vertex_count, surface->element_count, surface->elements, piece, skin);
+    bough_mesh_destroy(ctx, surface);
+    bough_release(ctx, map);
+    bo_free(ctx, piece);
     return status;
 }
 
@@ -91,7 +91,7 @@ static bough_status check_rest(bo_itself *s) {
 
 static bough_status fill(bo_itself *s, const unsigned char *still) {
     const int32_t count = s->body->mesh->vertex_count;
-    BO_TRY(make_skin(s));
+    BO_TRY(bo_body_skin(s->ctx, s->body->mesh, &s->skin));
     s->held = BO_NEW_ZEROS(s->ctx, unsigned char, count);
     s->x = BO_NEW_ZEROS(s->ctx, double, 3 * (size_t)count);
     s->q_start = BO_NEW_ZEROS(s->ctx, double, 3 * (size_t)count);

@@ -9,6 +9,10 @@
 
 #include <bough/contact.h>
 
+/* The surface of a mesh; the body of a vertex is the lowest vertex of the piece that elements hold together. The caller
+ * frees it, also when this fails. */
+bough_status bo_body_skin(bough_context *ctx, const bough_mesh *mesh, bo_skin *skin);
+
 typedef struct bo_itself bo_itself;
 /* Refuses surfaces that are nearer to themselves than the support distance at rest.
  *   still  3 vertex_count: 1 where a vertex never moves; pairs that do not move at all are left out */

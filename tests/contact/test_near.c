@@ -434,11 +434,11 @@ static void sides_of_planes_are_exact(void **state) {
             c[i] = floor(test_uniform(&random, -1e6, 1e6)) * 0x1p-30;
             d[i] = b[i] + c[i] - a[i];
         }
-        check_int(side_of_plane(a, b, c, d), 0);
+        check_int(bo_side_of_plane(a, b, c, d), 0);
         const double nz = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         d[2] = nextafter(d[2], INFINITY);
         if (fabs(nz) > 1)
-            check_int(side_of_plane(a, b, c, d), nz > 0 ? 1 : -1);
+            check_int(bo_side_of_plane(a, b, c, d), nz > 0 ? 1 : -1);
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/vec.h"
 
+#include <bough/mesh.h>
+
 #define BOX(size) \
     "{'generate': 'box', 'type': 'hex8', 'origin': [-0.05, -0.05, -0.05], 'size': " size ", 'cells': [2, 2, 2]}"
 #define CUBE BOX("[0.1, 0.1, 0.1]")
@@ -133,9 +135,72 @@ static void bodies_can_be_held_or_pass(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* ---- overlaps at the start ---- */
+
+/* A bar that is bent to more than a full turn, so that its ends are in each other. */
+static void write_coil(bough_context *ctx) {
+    bough_box_def box = bough_default_box_def();
+    bough_mesh *mesh;
+    box.type = BOUGH_HEX8, box.size[1] = box.size[2] = 0.05, box.cells[0] = 40;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &box, &mesh));
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        double *x = mesh->vertices + 3 * v;
+        const double angle = 2.1 * M_PI * x[0], radius = 0.2 - x[1], z = x[2] + 0.02 * x[0];
+        x[0] = radius * cos(angle), x[1] = radius * sin(angle), x[2] = z;
+    }
+    check_ok(ctx, bough_mesh_write(ctx, mesh, test_path("coil.msh")));
+    bough_mesh_destroy(ctx, mesh);
+}
+
+static void what_overlaps_at_the_start_is_told(void **unused) {
+    (void)unused;
+#define BALL "'obstacles': [{'name': 'pea', 'shape': {'sphere': 0.005}, 'position': [0.02, 0.02, 0.02]}]"
+#define COIL \
+    "{'bough': 1, 'mesh': 'coil.msh', " MATTER ", 'contact': {'itself': true, 'distance': 1e-4}" TIME("0.01") "}"
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {SCENE("{'name': 'a', 'mesh': " CUBE "}, {'name': 'b', 'mesh': " CUBE ", 'position': [0.09, 0.01, 0.02]}",
+               TIME("0.01")),
+         "\"a\" and \"b\" touch or overlap at the start, at (0.0"},
+        {SCENE("{'name': 'a', 'mesh': " CUBE "}, {'name': 'b', 'mesh': " CUBE ", 'position': [0, 0, 0.1]}",
+               TIME("0.01")),
+         "\"a\" and \"b\" touch or overlap"},
+        {SCENE("{'name': 'a', 'mesh': " CUBE
+               "}, {'name': 'stone', 'mesh': " BOX("[0.02, 0.02, 0.02]") ", 'position': "
+                                                                         "[0.03, 0.03, 0.03]}",
+               TIME("0.01")),
+         "\"stone\" is inside \"a\""},
+        {SCENE("{'name': 'far', 'mesh': " CUBE ", 'position': [1, 0, 0]}, {'name': 'a', 'mesh': " CUBE "}",
+               ", " BALL TIME("0.01")),
+         "the obstacle \"pea\" is inside \"a\" at the start, at (0.02, 0.02, 0.02)"},
+        {"{'bough': 1, 'mesh': " CUBE ", " MATTER ", " BALL TIME("0.01") "}",
+         "the obstacle \"pea\" is inside the body"},
+        {COIL, "the body crosses itself at the start"},
+    };
+    bough_context *ctx = test_context(1);
+    write_coil(ctx);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bough_scene *scene = NULL;
+        bough_run *run = NULL;
+        const bough_run_def def = bough_default_run_def();
+        check_ok(ctx, bough_scene_load(ctx, write_scene("wrong.json", wrong[i].text), &scene));
+        check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, wrong[i].sentence);
+        printf("%s\n", bough_message(ctx));
+        bough_scene_destroy(ctx, scene);
+    }
+    /* they may where they pass through each other */
+    play p = begin_text(ctx, SCENE("{'name': 'a', 'mesh': " CUBE "}, {'name': 'b', 'mesh': " CUBE
+                                   ", 'position': [0.09, 0.01, 0.02]}",
+                                   ", 'contact': {'itself': false}" TIME("0.01")));
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_bear_each_other), cmocka_unit_test(bodies_that_collide_keep_their_momentum),
-        cmocka_unit_test(bodies_can_be_held_or_pass), cmocka_unit_test(what_makes_no_sense_gets_a_sentence)};
+        cmocka_unit_test(bodies_can_be_held_or_pass), cmocka_unit_test(what_makes_no_sense_gets_a_sentence),
+        cmocka_unit_test(what_overlaps_at_the_start_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
