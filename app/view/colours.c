@@ -5,24 +5,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- contacts ---- */
+
+/* Things that belong to the surroundings bear everything, and would outshine the rest. */
+static bough_status add_contacts(view_world *w, float *numbers) {
+    const int32_t count = view_world_touch(w, true);
+    for (int32_t i = 0; i < count; i++) {
+        const bough_run_contact *c = &w->contacts[i];
+        const double *f = c->force, size = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        for (int side = 0; side < 2; side++)
+            if (view_world_has_part(w, c->things[side]) && !bough_run_thing(w->run, c->things[side])->held)
+                numbers[c->things[side]] += (float)size;
+    }
+    return count < 0 ? BOUGH_ERROR_MEMORY : BOUGH_OK;
+}
+
 /* ---- fields: a number of each vertex of a surface ---- */
 
-/* Von Mises' stress at the vertices of all surfaces: smooth over each part, or over the body. */
-static bough_status find_stresses(const view_world *w, float *field) {
-    if (!w->boundary)
-        return bough_run_vertex_stresses(w->run, field);
-    const bough_mesh *mesh = bough_run_mesh(w->run);
-    float *all = mesh ? malloc(((size_t)mesh->vertex_count + 1) * sizeof *all) : NULL;
-    bough_status s = all ? bough_run_vertex_stresses(w->run, all) : BOUGH_ERROR_MEMORY;
+/* From vertices of the mesh to those of its surface; takes the memory of all. */
+static bough_status spread(const view_world *w, bough_status s, float *all, float *field) {
     for (int32_t i = 0; !s && i < w->boundary->vertex_count; i++)
         field[i] = all[w->vertex_map[i]];
     free(all);
     return s;
 }
 
+static float *new_field(const view_world *w) {
+    const bough_mesh *mesh = bough_run_mesh(w->run);
+    return mesh ? calloc((size_t)mesh->vertex_count + 1, sizeof(float)) : NULL;
+}
+
+/* Von Mises' stress at the vertices of all surfaces: smooth over each part, or over the body. */
+static bough_status find_stresses(const view_world *w, float *field) {
+    if (!w->boundary)
+        return bough_run_vertex_stresses(w->run, field);
+    float *all = new_field(w);
+    return spread(w, all ? bough_run_vertex_stresses(w->run, all) : BOUGH_ERROR_MEMORY, all, field);
+}
+
+/* Several bodies are drawn as one part: each of its vertices has the force on its own body. */
+static bough_status find_forces(view_world *w, float *field) {
+    float *all = new_field(w), *forces = calloc((size_t)w->shape->part_count + 1, sizeof *forces);
+    bough_status s = all && forces ? add_contacts(w, forces) : BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < app_first_beside(w->run) && !s; p++) {
+        const bough_thing *body = bough_run_thing(w->run, p);
+        for (int32_t v = 0; v < body->vertex_count; v++)
+            all[body->first_vertex + v] = forces[p];
+    }
+    free(forces);
+    return spread(w, s, all, field);
+}
+
 /* Which colours are fields over the surfaces of this world. */
 static bool has_field(const view_world *w, uint32_t what) {
-    return what == VIEW_COLOUR_STRESS && w->can & BOUGH_CAN_STRESS;
+    return (what == VIEW_COLOUR_STRESS && w->can & BOUGH_CAN_STRESS) ||
+           (what == VIEW_COLOUR_CONTACTS && w->can & BOUGH_CAN_CONTACTS && w->boundary && app_first_beside(w->run) > 1);
 }
 
 /* The largest number of each part becomes the part's, and each vertex has its share of that, in 65,535ths: all of it
@@ -41,28 +78,15 @@ static void pack_field(const view_shape *shape, const float *field, float *numbe
     }
 }
 
-static bough_status find_field(const view_world *w, float *numbers, uint16_t *shares) {
+static bough_status find_field(view_world *w, uint32_t what, float *numbers, uint16_t *shares) {
     float *field = calloc((size_t)w->shape->vertex_count + 1, sizeof *field);
-    bough_status s = field ? find_stresses(w, field) : BOUGH_ERROR_MEMORY;
+    bough_status s = !field                       ? BOUGH_ERROR_MEMORY
+                     : what == VIEW_COLOUR_STRESS ? find_stresses(w, field)
+                                                  : find_forces(w, field);
     if (!s)
         pack_field(w->shape, field, numbers, shares);
     free(field);
     return s;
-}
-
-/* ---- contacts ---- */
-
-/* Things that belong to the surroundings bear everything, and would outshine the rest. */
-static bough_status add_contacts(view_world *w, float *numbers) {
-    const int32_t count = view_world_touch(w, true);
-    for (int32_t i = 0; i < count; i++) {
-        const bough_run_contact *c = &w->contacts[i];
-        const double *f = c->force, size = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
-        for (int side = 0; side < 2; side++)
-            if (view_world_has_part(w, c->things[side]) && !bough_run_thing(w->run, c->things[side])->held)
-                numbers[c->things[side]] += (float)size;
-    }
-    return count < 0 ? BOUGH_ERROR_MEMORY : BOUGH_OK;
 }
 
 /* ---- messages ---- */
@@ -76,10 +100,10 @@ bough_status view_colours_make(view_world *w, uint32_t what, uint32_t layer, vie
     float *numbers = calloc(parts + 1, sizeof *numbers);
     uint16_t *shares = calloc(vertices + 1, sizeof *shares);
     *message = numbers && shares ? view_message_new(size, false) : NULL;
-    bough_status s = !*message ? BOUGH_ERROR_MEMORY : fielded ? find_field(w, numbers, shares) : BOUGH_OK;
+    bough_status s = !*message ? BOUGH_ERROR_MEMORY : fielded ? find_field(w, what, numbers, shares) : BOUGH_OK;
     if (!s && what == VIEW_COLOUR_DEVIATION && w->can & BOUGH_CAN_DEVIATION)
         s = bough_run_deviations(w->run, numbers);
-    if (!s && what == VIEW_COLOUR_CONTACTS)
+    if (!s && what == VIEW_COLOUR_CONTACTS && !fielded)
         s = add_contacts(w, numbers);
     if (!s) {
         unsigned char *at = (*message)->bytes;

@@ -94,7 +94,7 @@ static bool is_inside(const overlaps *s, bo_vec3 x, int32_t piece) {
     return fabs(sum) > 2 * M_PI;
 }
 
-/* Where no edge crosses anything a piece is inside another as a whole, or not at all: one vertex tells. */
+/* One vertex tells whether a piece is inside another: where no edge crosses anything, it is so as a whole or not at all. */
 static bough_status check_pieces(const overlaps *s) {
     char name[NAME];
     for (int32_t i = 0; i < s->skin.point_count; i++) {

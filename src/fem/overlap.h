@@ -1,4 +1,4 @@
-/* What must not be at the start of a run with contact: bodies that overlap, or a body that crosses itself. */
+/* Checks of the start of a run with contact: bodies must not overlap, and no body may cross itself. */
 #ifndef BO_FEM_OVERLAP_H
 #define BO_FEM_OVERLAP_H
 

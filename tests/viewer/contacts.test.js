@@ -24,6 +24,17 @@ const cube = {
     obstacles: [{ name: "plate", shape: { box: [0.3, 0.3, 0.02] }, position: [0.05, 0.05, -0.0101] }],
 };
 
+// Two cubes of 1 kg, one on the other, and a third that touches nothing.
+const body = (name, position) => ({
+    name, position, mesh: { generate: "box", type: "hex8", origin: [-0.05, -0.05, 0], size: [0.1, 0.1, 0.1], cells: [2, 2, 2] },
+});
+const stack = {
+    bough: 1, name: "stack", settle: true, gravity: [0, 0, -G], time: { integrator: "backward-euler", dt: 0.005, duration: 1 },
+    bodies: [body("low", [0, 0, 0.001]), body("high", [0, 0, 0.102]), body("held", [0.3, 0, 0.2])], fix: "held.z1",
+    material: { model: "neo-hookean", young: 1e6, poisson: 0.3, density: 1000 }, damping: { stiffness: 0.002 },
+    contact: { distance: 1e-3 }, obstacles: [{ name: "ground", shape: { plane: true } }],
+};
+
 // A cube that bends by coordinates, on a plate that rises on a track above the ground.
 const lifted = {
     bough: 1, name: "lifted", gravity: [0, 0, -G], engine: { kind: "tree" }, time: { integrator: "hht", dt: 0.005, duration: 1 },
@@ -42,6 +53,7 @@ before(async () => {
     folder = makeFolder();
     writeFileSync(join(folder, "lifted.json"), JSON.stringify(lifted));
     writeFileSync(join(folder, "box.json"), JSON.stringify(box));
+    writeFileSync(join(folder, "stack.json"), JSON.stringify(stack));
     writeFileSync(join(folder, "cube.json"), JSON.stringify(cube));
     [view, browser] = await Promise.all([startView(join(folder, "box.json")), startBrowser()]);
     page = await openPage(browser, view.url);
@@ -94,6 +106,30 @@ test("obstacles of a full body are drawn with it", async () => {
         assert.deepEqual(await look(() => [bough.partCount(), bough.partName(1), bough.isGround(0), bough.isGround(1)]), [2, "plate", false, true]);
         assert.ok((await look(() => bough.drawnPosition(1, 0)[2])) < 0);
         await until(() => Math.abs(bough.contacts().reduce((all, { normal }) => all + normal[2], 0) - 9.81) < 0.01);
+    } finally {
+        await other.stop();
+    }
+});
+
+test("of several full bodies each has the colour of the forces on it", async () => {
+    const other = await startView(join(folder, "stack.json"));
+    try {
+        page = await openPage(browser, other.url);
+        await until(() => window.bough?.drawn > 0 && bough.frame > 0 && bough.numbers?.contacts > 0);
+        await page.getByLabel("Colour", { exact: true }).selectOption("contacts");
+        await until(() => bough.vertexValue(0, 0) > 0);
+        const [low, high, held] = await look(() => {
+            const most = [0, 0, 0];
+            for (let v = 0; v < bough.vertexCount(0); v++) {
+                const [x, , z] = bough.restPosition(0, v), of = x > 0.2 ? 2 : z > 0.1015 ? 1 : 0;
+                most[of] = Math.max(most[of], bough.vertexValue(0, v));
+            }
+            return most;
+        });
+        assert.ok(Math.abs(high - G) < 0.05 * G, `${high} N`); // sizes of forces that are not quite parallel
+        assert.ok(Math.abs(low - 3 * G) < 0.15 * G, `${low} N`); // from above and from below
+        assert.equal(held, 0);
+        if (process.env.BOUGH_PICTURE) await page.screenshot({ path: process.env.BOUGH_PICTURE });
     } finally {
         await other.stop();
     }
