@@ -106,13 +106,13 @@ static const struct argp parser = {
     parse,
     "MESH|BODY.json|SCENE.json|ROBOT.urdf",
     "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps), or "
-    "of "
-    "a scene of parts under gravity and steady forces."
+    "of a scene: of bodies that touch each other and obstacles, of parts, mechanisms, or bodies with joints."
     "\vExamples:\n"
     "  bough static beam.msh --fix 'x<0.001' --gravity 0,0,-9.81 --probe 'x>0.999' --picture sag.png\n"
     "  bough static beam.msh --young 1e9 --fix x0 --force 0,0,-10@x1 --output bent.vtu\n"
     "  bough static beam.json --json\n"
     "  bough static tree/scene.json --picture sag.png\n"
+    "  bough static stack/scene.json --json    (with \"obstacles\" or several \"bodies\": what lies on what)\n"
     "  bough static robot/scene.json --along --every 0.01 --csv targets.csv\n\n"
     "Ctrl-C ends early and keeps the last load step that was in equilibrium, or the rows of the table so far.",
     children,

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bough_file_info app_look_at_file(const char *path) {
@@ -69,7 +70,61 @@ static void probe_name(const bough_run *run, int32_t column, const char *ending,
     snprintf(name, size, "%.*s", (int)(strlen(text) - strlen(ending)), text);
 }
 
-static void print_text(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
+/* ---- contact ---- */
+
+typedef struct {
+    int32_t count;
+    double least;        /* m: of the gaps; INFINITY: nothing touches */
+    double (*forces)[3]; /* N, on each thing; NULL: nothing touches */
+} touching;
+
+static bool look_at_contacts(const bough_run *run, touching *t) {
+    const int32_t count = bough_run_can(run) & BOUGH_CAN_CONTACTS ? bough_run_contacts(run, 0, NULL) : 0;
+    *t = (touching){.count = count, .least = INFINITY};
+    if (count == 0)
+        return true;
+    bough_run_contact *list = calloc((size_t)count, sizeof *list);
+    t->forces = calloc((size_t)bough_run_thing_count(run), sizeof *t->forces);
+    if (list && t->forces)
+        bough_run_contacts(run, count, list);
+    for (int32_t i = 0; i < count && list && t->forces; i++) {
+        t->least = fmin(t->least, list[i].gap);
+        for (int side = 0; side < 2; side++)
+            for (int d = 0; d < 3 && list[i].things[side] >= 0; d++)
+                t->forces[list[i].things[side]][d] += (side ? -1 : 1) * list[i].force[d];
+    }
+    free(list);
+    return list && t->forces;
+}
+
+static bool has_force(const touching *t, int32_t thing) {
+    const double *f = t->forces[thing];
+    return t->count > 0 && (f[0] != 0 || f[1] != 0 || f[2] != 0);
+}
+
+static void print_contacts(const bough_run *run, const touching *t) {
+    if (t->count == 0)
+        return;
+    printf("contact                at %d points, smallest gap %.3g m\n", t->count, t->least);
+    for (int32_t i = 0; i < bough_run_thing_count(run); i++)
+        if (has_force(t, i))
+            printf("force on %-13s %.9g %.9g %.9g N\n", bough_run_thing(run, i)->name, t->forces[i][0], t->forces[i][1],
+                   t->forces[i][2]);
+}
+
+static json_t *json_contacts(const bough_run *run, const touching *t) {
+    json_t *forces = json_object();
+    for (int32_t i = 0; i < bough_run_thing_count(run) && t->count > 0; i++)
+        if (has_force(t, i))
+            json_object_set_new(forces, bough_run_thing(run, i)->name, app_json_numbers(t->forces[i], 3));
+    return json_pack("{s:i, s:o, s:o}", "points", (int)t->count, "gap", app_json_number(t->count ? t->least : NAN),
+                     "forces", forces);
+}
+
+/* ---- report ---- */
+
+static void print_text(const bough_run *run, const bough_run_report *r, const farthest *f, const touching *t,
+                       double seconds) {
     const double *values = bough_run_values(run);
     printf("equilibrium of the %s engine after %.2f s\n", r->engine, seconds);
     printf("relative residual      %.2e\n", r->settle_residual);
@@ -82,6 +137,7 @@ static void print_text(const bough_run *run, const bough_run_report *r, const fa
         probe_name(run, c, MOTION, name, sizeof name);
         printf("probe %-16s %.9g %.9g %.9g m\n", name, u[0], u[1], u[2]);
     }
+    print_contacts(run, t);
     for (int32_t c = next_probe(run, STRESS, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
          c = next_probe(run, STRESS, c + 1)) {
         char name[256];
@@ -91,7 +147,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, const fa
     }
 }
 
-static void print_json(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
+static void print_json(const bough_run *run, const bough_run_report *r, const farthest *f, const touching *t,
+                       double seconds) {
     const double *values = bough_run_values(run);
     json_t *probes = json_object();
     for (int32_t c = next_probe(run, MOTION, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
@@ -110,10 +167,11 @@ static void print_json(const bough_run *run, const bough_run_report *r, const fa
                             json_pack("{s:o, s:o}", "von_mises", app_json_number(values[c]), "principal",
                                       app_json_numbers(values + c + 1, 3)));
     }
-    app_print_json(json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:f}", "converged", 1, "engine", r->engine,
+    app_print_json(json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "converged", 1, "engine", r->engine,
                              "residual", app_json_number(r->settle_residual), "max_displacement",
                              app_json_number(f->length), "max_at", app_json_numbers(f->at, 3), "energy",
-                             app_json_number(values[BOUGH_COLUMN_ELASTIC]), "probes", probes, "seconds", seconds));
+                             app_json_number(values[BOUGH_COLUMN_ELASTIC]), "contact", json_contacts(run, t), "probes",
+                             probes, "seconds", seconds));
 }
 
 static int report(bough_context *ctx, const app_static_scene *a, const bough_run *run, double seconds) {
@@ -124,10 +182,16 @@ static int report(bough_context *ctx, const app_static_scene *a, const bough_run
         return app_fail(ctx);
     bough_run_look(run, &r);
     farthest f = find_farthest(mesh, u);
+    touching t;
+    if (!look_at_contacts(run, &t)) {
+        free(t.forces);
+        return app_fail_with("out of memory");
+    }
     if (a->json)
-        print_json(run, &r, &f, seconds);
+        print_json(run, &r, &f, &t, seconds);
     else
-        print_text(run, &r, &f, seconds);
+        print_text(run, &r, &f, &t, seconds);
+    free(t.forces);
     bough_field field = {"displacement", false, 3, u};
     if (a->output && bough_mesh_write_fields(ctx, mesh, a->output, &field, 1))
         return app_fail(ctx);

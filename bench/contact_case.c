@@ -97,7 +97,7 @@ static double size_of(const contact_case *c) {
 bool contact_case_start(contact_case *c) {
     if (!c->body && !contact_case_make_body(c))
         return false;
-    bo_engine_settings settings = {.integrator = bough_default_integrator_def(), .dt = c->dt};
+    bo_engine_settings settings = {.integrator = bough_default_integrator_def(), .settle = c->settles, .dt = c->dt};
     settings.integrator.name = c->method;
     c->touch.obstacles = c->obstacles;
     c->size = size_of(c);

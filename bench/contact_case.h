@@ -21,6 +21,7 @@ typedef struct contact_case {
     bough_body_def body_def;
     bo_touch_def touch; /* its obstacles are those below */
     bool touches;       /* false: it passes through everything */
+    bool settles;       /* it starts in equilibrium */
     bool keeps_energy;  /* steps that make energy out of nothing are taken in halves, too, as in runs */
     bo_touch_obstacle obstacles[CASE_OBSTACLES];
     bo_height_spline height;

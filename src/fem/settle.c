@@ -19,6 +19,7 @@
 #define LAST_PULL 1e-7  /* the same */
 #define FADES 0.1       /* of the pull is left after a full step */
 #define GROWS 8.        /* times the pull after a step that was too long */
+#define NEARLY 0.1      /* residual from which supports go on */
 #define LEAST_LEAD 1e-5 /* of what is left of the way of supports */
 enum { MOST_ITERATIONS = 2000, BETWEEN = 8 /* iterations while supports move */, STALLED = 6 };
 
@@ -148,16 +149,16 @@ static bough_status iterate(search *s, bool *done) {
     return BOUGH_OK;
 }
 
-/* Until it rests, or, while supports move, until it has nearly followed them. */
-static bough_status relax(search *s, int32_t most, bool *done) {
+/* Until forces balance to this part, as far as so many iterations go. */
+static bough_status relax(search *s, int32_t most, double enough, bool *done) {
     *done = false;
-    for (int32_t i = 0; i < most && !*done; i++)
+    for (int32_t i = 0; i < most && !*done && (i == 0 || s->result->residual > enough); i++)
         BO_TRY(iterate(s, done));
     return BOUGH_OK;
 }
 
 /* Moves the supports by what is left of their way, or as far as nothing is in it and no element is turned inside out;
- * all else follows by the linear response K_ff p_f = -K_fc p_c. */
+ * all else follows by the linear response K_ff p_f = f - K_fc p_c. */
 static bough_status lead(search *s, bool *there) {
     double alpha, bound, left = 0;
     for (int32_t i = 0; i < s->n; i++) {
@@ -170,7 +171,7 @@ static bough_status lead(search *s, bool *there) {
     BO_TRY(s->system->linearise(s->system->data, 0, s->q, true));
     s->system->multiply(s->system->data, BO_MATRIX_K, s->p, s->trial);
     for (int32_t i = 0; i < s->n; i++)
-        s->trial[i] = -s->trial[i];
+        s->trial[i] = s->f[i] - s->trial[i];
     BO_TRY(solve(s, s->trial, s->trial_f));
     for (int32_t i = 0; i < s->n; i++)
         s->p[i] += s->load_case->fixed[i] ? 0 : s->trial_f[i];
@@ -194,11 +195,11 @@ static bough_status run(search *s) {
     for (int32_t i = 0; i < MOST_ITERATIONS && !there; i++) {
         BO_TRY(lead(s, &there));
         if (!there)
-            BO_TRY(relax(s, BETWEEN, &done));
+            BO_TRY(relax(s, BETWEEN, NEARLY, &done));
     }
     done = s->norm == 0;
     while (!done && s->result->iterations < MOST_ITERATIONS) {
-        BO_TRY(relax(s, MOST_ITERATIONS - s->result->iterations, &done));
+        BO_TRY(relax(s, MOST_ITERATIONS - s->result->iterations, 0, &done));
         if (done && s->touch && bo_touch_stiffen(s->touch, 0, s->q)) {
             BO_TRY(look(s, &change));
             done = false, s->least = INFINITY;
