@@ -167,19 +167,6 @@ static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bo
 
 /* ---- values ---- */
 
-/* Returns the place of an entry that is there. */
-static int32_t find_entry(const bough_sparse *A, int32_t column, int32_t row) {
-    int32_t low = A->column_start[column], high = A->column_start[column + 1] - 1;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (A->rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void add_block(bough_sparse *A, double scale, const bo_joined_block *block) {
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
@@ -188,7 +175,7 @@ static void add_block(bough_sparse *A, double scale, const bo_joined_block *bloc
                 continue;
             for (int k = 0; k < 3; k++) {
                 const int first = row == column ? k : 0;
-                double *to = A->values + find_entry(A, column + k, row + first);
+                double *to = A->values + bo_sparse_find(A, column + k, row + first);
                 for (int r = first; r < 3; r++)
                     *to++ += scale * block->H[12 * (3 * a + r) + 3 * b + k];
             }

@@ -2,6 +2,7 @@
 
 #include "contact/barrier.h"
 #include "fem/touch_itself.h"
+#include "fem/touch_points.h"
 
 #include <string.h>
 
@@ -30,11 +31,9 @@ struct bo_touch {
     const bough_load_case *load_case;
     bo_touch_def def;
     bo_touch_obstacle *obstacles;
-    unsigned char *still; /* 3 vertex_count: held, and not led anywhere */
-    bool leads;           /* a support moves */
-    int32_t point_count;
-    int32_t *points;            /* vertices */
-    double *shares;             /* of the surface: areas around the points over their mean */
+    unsigned char *still;       /* 3 vertex_count: held, and not led anywhere */
+    bool leads;                 /* a support moves */
+    bo_touch_points surface;    /* points of it */
     double size;                /* m: the diagonal of a box around it at rest */
     double mass;                /* kg: of a vertex, in the mean */
     double kappa;               /* N/m */
@@ -59,35 +58,6 @@ bo_touch_def bo_default_touch_def(void) {
 
 /* ---- making ---- */
 
-static bough_status find_points(bo_touch *x) {
-    bough_mesh *surface = NULL;
-    int32_t *map = NULL;
-    BO_TRY(bough_mesh_surface(x->ctx, x->body->mesh, &surface, &map, NULL));
-    const int32_t count = surface->vertex_count;
-    bough_status status = BOUGH_OK;
-    x->points = BO_NEW_ARRAY(x->ctx, int32_t, count);
-    x->shares = BO_NEW_ZEROS(x->ctx, double, count);
-    double total = 0;
-    if (!x->points || !x->shares)
-        status = BOUGH_ERROR_MEMORY;
-    for (int32_t e = 0; e < surface->element_count && status == BOUGH_OK; e++) {
-        const int32_t *v = surface->elements + 3 * (size_t)e;
-        const bo_vec3 a = bo_load3(surface->vertices + 3 * (size_t)v[0]),
-                      b = bo_load3(surface->vertices + 3 * (size_t)v[1]),
-                      c = bo_load3(surface->vertices + 3 * (size_t)v[2]);
-        const double area = 0.5 * bo_norm(bo_cross(bo_sub(b, a), bo_sub(c, a)));
-        for (int k = 0; k < 3; k++)
-            x->shares[v[k]] += area / 3;
-        total += area;
-    }
-    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
-        x->points[i] = map[i], x->shares[i] *= count / total;
-    x->point_count = count;
-    bough_mesh_destroy(x->ctx, surface);
-    bough_release(x->ctx, map);
-    return status;
-}
-
 static double size_of(const bough_mesh *mesh) {
     bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_v3(-INFINITY, -INFINITY, -INFINITY);
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
@@ -100,6 +70,8 @@ static double size_of(const bough_mesh *mesh) {
 
 static bough_status check_def(bough_context *ctx, const bo_touch_def *def) {
     const double numbers[] = {def->slip, def->stiffness};
+    if (!(def->spacing >= 0) || !isfinite(def->spacing))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the spacing of points of contact must be 0 or more");
     if (!(def->support >= 0) || !isfinite(def->support) || !(def->friction >= 0) || !isfinite(def->friction))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "support and friction of contact must be 0 or more");
     for (int i = 0; i < 2; i++)
@@ -129,7 +101,7 @@ static bough_status fill(bo_touch *x) {
     for (int32_t o = 0; o < x->def.obstacle_count; o++)
         x->obstacles[o] = x->def.obstacles[o];
     x->def.obstacles = x->obstacles;
-    BO_TRY(find_points(x));
+    BO_TRY(bo_touch_points_find(x->ctx, x->body->mesh, x->def.spacing, &x->surface));
     BO_TRY(bough_body_measure(x->ctx, x->body, &whole));
     x->mass = whole.mass / x->body->mesh->vertex_count;
     x->size = size_of(x->body->mesh);
@@ -166,8 +138,7 @@ void bo_touch_free(bough_context *ctx, bo_touch *x) {
     bo_itself_free(ctx, x->itself);
     bo_free(ctx, x->obstacles);
     bo_free(ctx, x->still);
-    bo_free(ctx, x->points);
-    bo_free(ctx, x->shares);
+    bo_touch_points_free(ctx, &x->surface);
     bo_free(ctx, x->q_start);
     bo_free(ctx, x->way);
     bo_free(ctx, x->holds);
@@ -177,25 +148,46 @@ void bo_touch_free(bough_context *ctx, bo_touch *x) {
 
 /* ---- places ---- */
 
+static const bo_touch_point *point_of(const bo_touch *x, int32_t point) {
+    return &x->surface.points[point];
+}
+
+/* Of vectors that vertices have, such as displacements and velocities. */
+static bo_vec3 mean_at(const bo_touch *x, int32_t point, const double *of_vertices) {
+    return bo_touch_mean(point_of(x, point), of_vertices);
+}
+
 static bo_vec3 place(const bo_touch *x, int32_t point, const double *q) {
-    const size_t at = 3 * (size_t)x->points[point];
-    return bo_add(bo_load3(x->body->mesh->vertices + at), bo_load3(q + at));
+    return bo_add(mean_at(x, point, x->body->mesh->vertices), mean_at(x, point, q));
+}
+
+static bo_vec3 way_between(const bo_touch *x, int32_t point, const double *from, const double *to) {
+    return bo_sub(mean_at(x, point, to), mean_at(x, point, from));
 }
 
 /* The part of a vector along the directions in which a vertex is not held: `held` has three entries for each. */
-static bo_vec3 free_part(const bo_touch *x, const unsigned char *held, int32_t point, bo_vec3 a) {
-    held += 3 * (size_t)x->points[point];
+static bo_vec3 free_part(const unsigned char *held, int32_t vertex, bo_vec3 a) {
+    held += 3 * (size_t)vertex;
     return bo_v3(held[0] ? 0 : a.x, held[1] ? 0 : a.y, held[2] ? 0 : a.z);
 }
 
 /* A vertex that is held in all directions is where it is, whatever it touches, unless its support moves. */
 static bool moves(const bo_touch *x, int32_t point) {
-    const unsigned char *still = x->still + 3 * (size_t)x->points[point];
-    return !(still[0] && still[1] && still[2]);
+    const bo_touch_point *p = point_of(x, point);
+    for (int k = 0; k < p->count; k++) {
+        const unsigned char *still = x->still + 3 * (size_t)p->vertices[k];
+        if (!(still[0] && still[1] && still[2]))
+            return true;
+    }
+    return false;
 }
 
 static bool gives_way(const bo_touch *x, const unsigned char *held, int32_t point, bo_vec3 n) {
-    return bo_norm(free_part(x, held, point, n)) > HELD;
+    const bo_touch_point *p = point_of(x, point);
+    for (int k = 0; k < p->count; k++)
+        if (bo_norm(free_part(held, p->vertices[k], n)) > HELD)
+            return true;
+    return false;
 }
 
 static bo_obstacle shape_at(const bo_touch *x, int32_t obstacle, double t) {
@@ -220,14 +212,14 @@ typedef bool (*on_pair)(void *data, const near_pair *pair);
 static bool visit(const bo_touch *x, double t, const double *q, on_pair found, void *data) {
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
         const bo_obstacle shape = shape_at(x, o, t);
-        for (int32_t i = 0; i < x->point_count; i++) {
+        for (int32_t i = 0; i < x->surface.count; i++) {
             near_pair pair = {.point = i, .obstacle = o};
             if (!moves(x, i))
                 continue;
             bo_obstacle_gap(&shape, place(x, i, q), &pair.gap);
             if (pair.gap.d >= x->def.support || !gives_way(x, x->still, i, pair.gap.n))
                 continue;
-            pair.stiffness = x->kappa * x->shares[i];
+            pair.stiffness = x->kappa * x->surface.shares[i];
             pair.b = bo_barrier_at(pair.gap.d, x->def.support);
             if (!found(data, &pair))
                 return false;
@@ -253,7 +245,7 @@ typedef struct {
 static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const double *q, bough_status status) {
     const bo_vec3 at = place(x, pair->point, q);
     return bo_fail(x->ctx, status, "vertex %d at (%.4g, %.4g, %.4g) is %.3g m inside %s; move the body or the obstacle",
-                   x->points[pair->point], at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
+                   point_of(x, pair->point)->vertices[0], at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
 }
 
 /* Friction under the force of the pair. */
@@ -263,9 +255,8 @@ static bough_status add_hold(bo_touch *x, const near_pair *pair) {
         return BOUGH_OK;
     if (!BO_RESERVE(x->ctx, x->holds, x->hold_capacity, (size_t)x->hold_count + 1))
         return BOUGH_ERROR_MEMORY;
-    x->holds[x->hold_count++] =
-        (hold){pair->point, pair->obstacle, -mu * pair->stiffness * pair->b.slope * length,
-               bo_scale(1 / length, pair->gap.n), bo_load3(x->q_start + 3 * (size_t)x->points[pair->point])};
+    x->holds[x->hold_count++] = (hold){pair->point, pair->obstacle, -mu * pair->stiffness * pair->b.slope * length,
+                                       bo_scale(1 / length, pair->gap.n), mean_at(x, pair->point, x->q_start)};
     return BOUGH_OK;
 }
 
@@ -287,7 +278,7 @@ static bool begin_pair(void *data, const near_pair *pair) {
     }
     /* A support that comes near asks for nothing: no barrier would keep it away. */
     if (b->v && gives_way(x, x->load_case->fixed, pair->point, pair->gap.n)) {
-        const bo_vec3 way = bo_scale(x->h, bo_load3(b->v + 3 * (size_t)x->points[pair->point]));
+        const bo_vec3 way = bo_scale(x->h, mean_at(x, pair->point, b->v));
         if (bo_norm(bo_sub(way, way_of_obstacle(x, pair->obstacle, place(x, pair->point, b->q)))) <
             AT_REST * x->def.support)
             b->narrowest = fmin(b->narrowest, pair->gap.d);
@@ -311,10 +302,11 @@ static double usual_kappa(const bo_touch *x, double h) {
 static double speed_of(const bo_touch *x, const double *v) {
     bo_vec3 mean = {0, 0, 0};
     double most = 0;
-    for (int32_t i = 0; i < x->point_count && x->def.obstacle_count == 0; i++)
-        mean = bo_mul_add(mean, 1. / x->point_count, bo_load3(v + 3 * (size_t)x->points[i]));
-    for (int32_t i = 0; i < x->point_count; i++)
-        most = fmax(most, bo_norm(bo_sub(bo_load3(v + 3 * (size_t)x->points[i]), mean)));
+    const int32_t count = x->surface.vertex_count;
+    for (int32_t i = 0; i < count && x->def.obstacle_count == 0; i++)
+        mean = bo_mul_add(mean, 1. / count, mean_at(x, i, v));
+    for (int32_t i = 0; i < count; i++)
+        most = fmax(most, bo_norm(bo_sub(mean_at(x, i, v), mean)));
     return most;
 }
 
@@ -441,18 +433,15 @@ typedef struct {
 static bool push_pair(void *data, const near_pair *pair) {
     forces *s = data;
     s->U += pair->stiffness * pair->b.value;
-    if (s->f && pair->gap.d > 0) {
-        double *f = s->f + 3 * (size_t)s->x->points[pair->point];
-        bo_store3(f, bo_mul_add(bo_load3(f), -pair->stiffness * pair->b.slope, pair->gap.n));
-    }
+    if (s->f && pair->gap.d > 0)
+        bo_touch_share(point_of(s->x, pair->point), bo_scale(-pair->stiffness * pair->b.slope, pair->gap.n), s->f);
     return pair->gap.d > 0;
 }
 
 /* The way that a point has slid on its obstacle since the start of the step; the obstacle's own motion counts where the
  * point was. */
 static bo_vec3 slid(const bo_touch *x, const hold *s, double t, const double *q) {
-    const size_t v = 3 * (size_t)x->points[s->point];
-    bo_vec3 moved = bo_sub(bo_load3(q + v), s->from);
+    bo_vec3 moved = bo_sub(mean_at(x, s->point, q), s->from);
     const bo_touch_obstacle *o = &x->obstacles[s->obstacle];
     if (o->pose && !x->settles) {
         const bo_se3 before = o->pose(o->pose_data, x->start), now = o->pose(o->pose_data, t);
@@ -479,9 +468,8 @@ bough_status bo_touch_force(bo_touch *x, double t, const double *q, double *U, d
         const hold *held = &x->holds[i];
         const bo_vec3 way = slid(x, held, t, q);
         const bo_friction friction = bo_friction_at(bo_norm(way) / since, x->def.slip);
-        double *to = f + 3 * (size_t)x->points[held->point];
         s.U += held->limit * since * friction.potential;
-        bo_store3(to, bo_mul_add(bo_load3(to), -held->limit * friction.over / since, way));
+        bo_touch_share(point_of(x, held->point), bo_scale(-held->limit * friction.over / since, way), f);
     }
     if (U)
         *U += s.U;
@@ -490,13 +478,20 @@ bough_status bo_touch_force(bo_touch *x, double t, const double *q, double *U, d
 
 /* ---- second derivatives ---- */
 
-/* K += H at the block of a vertex on the diagonal; its columns begin with that block. */
-static void add_block(bough_sparse *K, int32_t vertex, bo_mat3 H) {
-    for (int c = 0; c < 3; c++) {
-        double *to = K->values + K->column_start[3 * vertex + c];
-        for (int r = c; r < 3; r++)
-            to[r - c] += H.m[3 * r + c];
-    }
+/* K += w_a w_b H at the blocks of the vertices of a point; columns begin with the block on the diagonal. */
+static void add_block(bough_sparse *K, const bo_touch_point *point, bo_mat3 H) {
+    for (int a = 0; a < point->count; a++)
+        for (int b = 0; b < point->count; b++) {
+            const int32_t row = 3 * point->vertices[a], column = 3 * point->vertices[b];
+            const double w = point->weights[a] * point->weights[b];
+            for (int c = 0; c < 3 && row >= column; c++) {
+                const int first = row == column ? c : 0;
+                double *to =
+                    K->values + (row == column ? K->column_start[column + c] : bo_sparse_find(K, column + c, row));
+                for (int r = first; r < 3; r++)
+                    to[r - first] += w * H.m[3 * r + c];
+            }
+        }
 }
 
 typedef struct {
@@ -512,7 +507,7 @@ static bool bend_pair(void *data, const near_pair *pair) {
     bo_mat3 H = bo_mat_scale(pair->stiffness * pair->b.bend, bo_outer(pair->gap.n, pair->gap.n));
     if (!s->project)
         H = bo_mat_add(H, bo_mat_scale(pair->stiffness * pair->b.slope, pair->gap.H));
-    add_block(s->K, s->x->points[pair->point], H);
+    add_block(s->K, point_of(s->x, pair->point), H);
     return true;
 }
 
@@ -532,7 +527,7 @@ void bo_touch_tangent(bo_touch *x, double t, const double *q, bool project, boug
     const double since = t - x->start;
     visit(x, t, q, bend_pair, &s);
     for (int32_t i = 0; i < x->hold_count && since > 0; i++)
-        add_block(K, x->points[x->holds[i].point],
+        add_block(K, point_of(x, x->holds[i].point),
                   bend_of_friction(x, &x->holds[i], since, slid(x, &x->holds[i], t, q)));
     x->block_count = x->itself ? bo_itself_tangent(x->itself, x->kappa, since, q, project, &x->blocks) : 0;
 }
@@ -548,10 +543,9 @@ double bo_touch_bound(bo_touch *x, double t, const double *q, const double *dq) 
     double bound = 1;
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
         const bo_obstacle shape = shape_at(x, o, t);
-        for (int32_t i = 0; i < x->point_count; i++)
+        for (int32_t i = 0; i < x->surface.count; i++)
             if (moves(x, i))
-                bound = fmin(bound, bo_obstacle_reach(&shape, NULL, place(x, i, q),
-                                                      bo_load3(dq + 3 * (size_t)x->points[i]), KEEP));
+                bound = fmin(bound, bo_obstacle_reach(&shape, NULL, place(x, i, q), mean_at(x, i, dq), KEEP));
     }
     if (x->itself)
         bound = bo_itself_look(x->itself, q, dq) == BOUGH_OK ? fmin(bound, bo_itself_bound(x->itself, q, dq, KEEP)) : 0;
@@ -567,24 +561,50 @@ static bool passes(bo_touch *x, const double *q, double keep) {
            bo_itself_bound(x->itself, x->q_start, x->way, keep) >= 1;
 }
 
-/* The way out of that of an obstacle that moves: along its normal, or, where that does not do, with it; but not where
- * the vertex is held. */
-static bo_vec3 dodge(const bo_touch *x, int32_t point, bo_vec3 at, const bo_obstacle *before, const bo_obstacle *now) {
+/* Moves a point, by its vertices, out of the way of an obstacle that moves: along its normal, or, where that does not do,
+ * with it; but not where a vertex is held. */
+static void dodge(const bo_touch *x, int32_t point, bo_vec3 at, const bo_obstacle *before, const bo_obstacle *now,
+                  double *q) {
     const bo_vec3 local = bo_mat_tvec(before->pose.R, bo_sub(at, before->pose.t));
     const bo_vec3 way = bo_sub(bo_add(now->pose.t, bo_mat_vec(now->pose.R, local)), at);
     bo_gap gap, after;
     bo_obstacle_gap(before, at, &gap);
     const unsigned char *fixed = x->load_case->fixed;
-    const bo_vec3 across = free_part(x, fixed, point, bo_scale(bo_dot(way, gap.n) / bo_dot(gap.n, gap.n), gap.n));
-    bo_obstacle_gap(now, bo_add(at, across), &after);
-    return after.d > KEEP * gap.d ? across : free_part(x, fixed, point, way);
+    const bo_touch_point *p = point_of(x, point);
+    const bo_vec3 across = bo_scale(bo_dot(way, gap.n) / bo_dot(gap.n, gap.n), gap.n);
+    bo_vec3 mean = {0, 0, 0};
+    for (int k = 0; k < p->count; k++)
+        mean = bo_mul_add(mean, p->weights[k], free_part(fixed, p->vertices[k], across));
+    bo_obstacle_gap(now, bo_add(at, mean), &after);
+    for (int k = 0; k < p->count; k++) {
+        double *u = q + 3 * (size_t)p->vertices[k];
+        bo_store3(u, bo_add(bo_load3(u), free_part(fixed, p->vertices[k], after.d > KEEP * gap.d ? across : way)));
+    }
 }
 
 /* From the start of the step. */
 static bo_vec3 way_of_support(const bo_touch *x, int32_t point, const double *q) {
-    const size_t v = 3 * (size_t)x->points[point];
-    const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
-    return bo_sub(way, free_part(x, x->load_case->fixed, point, way));
+    const bo_touch_point *p = point_of(x, point);
+    bo_vec3 sum = {0, 0, 0};
+    for (int k = 0; k < p->count; k++) {
+        const size_t v = 3 * (size_t)p->vertices[k];
+        const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+        sum = bo_mul_add(sum, p->weights[k], bo_sub(way, free_part(x->load_case->fixed, p->vertices[k], way)));
+    }
+    return sum;
+}
+
+/* Which obstacle is in the straight way of the step to q at t; -1: none. */
+static int32_t find_in_the_way(const bo_touch *x, double t, const double *q, double keep) {
+    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
+        const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, t);
+        for (int32_t i = 0; i < x->surface.count; i++) {
+            const bo_vec3 way = way_between(x, i, x->q_start, q);
+            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, keep) < 1)
+                return o;
+        }
+    }
+    return -1;
 }
 
 void bo_touch_escape(bo_touch *x, double t, double *q) {
@@ -594,45 +614,33 @@ void bo_touch_escape(bo_touch *x, double t, double *q) {
         if (!x->obstacles[o].pose && !x->leads)
             continue;
         const bo_obstacle before = shape_at(x, o, x->start), now = shape_at(x, o, t);
-        for (int32_t i = 0; i < x->point_count; i++) {
+        for (int32_t i = 0; i < x->surface.count; i++) {
             const bo_vec3 led = way_of_support(x, i, q), at = bo_sub(place(x, i, q), led);
             if (!moves(x, i) || bo_obstacle_reach(&before, &now.pose, at, led, KEEP) >= 1)
                 continue;
             if (bo_norm(led) > 0)
                 x->caught = name_of(x, o);
-            double *u = q + 3 * (size_t)x->points[i];
-            bo_store3(u, bo_add(bo_load3(u), dodge(x, i, at, &before, &now)));
+            dodge(x, i, at, &before, &now, q);
             moved = true;
         }
     }
+    /* Points between vertices move with these, so that what is out of one way may be in another. */
+    const int32_t met = moved && x->surface.count > x->surface.vertex_count ? find_in_the_way(x, t, q, 0) : -1;
+    if (met >= 0)
+        x->caught = name_of(x, met);
     if (moved && x->itself && !passes(x, q, KEEP))
         x->caught = "itself";
 }
 
 static double longest_way(const bo_touch *x, const double *q) {
     double most = 0;
-    for (int32_t i = 0; i < x->point_count; i++) {
-        const size_t v = 3 * (size_t)x->points[i];
-        most = fmax(most, bo_norm(bo_sub(bo_load3(q + v), bo_load3(x->q_start + v))));
-    }
+    for (int32_t i = 0; i < x->surface.vertex_count; i++)
+        most = fmax(most, bo_norm(way_between(x, i, x->q_start, q)));
     return most;
 }
 
-static bool obstacles_are_passed_by(const bo_touch *x, const double *q, double keep) {
-    for (int32_t o = 0; o < x->def.obstacle_count; o++) {
-        const bo_obstacle before = shape_at(x, o, x->start), after = shape_at(x, o, x->start + x->h);
-        for (int32_t i = 0; i < x->point_count; i++) {
-            const size_t v = 3 * (size_t)x->points[i];
-            const bo_vec3 way = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
-            if (moves(x, i) && bo_obstacle_reach(&before, &after.pose, place(x, i, x->q_start), way, keep) < 1)
-                return false;
-        }
-    }
-    return true;
-}
-
 static bool goes_straight(bo_touch *x, const double *q, double keep) {
-    return obstacles_are_passed_by(x, q, keep) && (!x->itself || passes(x, q, keep));
+    return find_in_the_way(x, x->start + x->h, q, keep) < 0 && (!x->itself || passes(x, q, keep));
 }
 
 bough_status bo_touch_check_end(bo_touch *x, const double *q) {
@@ -672,8 +680,7 @@ void bo_touch_work(const bo_touch *x, const double *q, double *work, double *dou
     bool carried = false;
     *work = x->stiffened, *doubt = 0;
     for (int32_t i = 0; i < x->hold_count; i++) {
-        const size_t v = 3 * (size_t)x->points[x->holds[i].point];
-        const bo_vec3 way = slid(x, &x->holds[i], t, q), moved = bo_sub(bo_load3(q + v), bo_load3(x->q_start + v));
+        const bo_vec3 way = slid(x, &x->holds[i], t, q), moved = way_between(x, x->holds[i].point, x->q_start, q);
         const bo_friction friction = bo_friction_at(bo_norm(way) / x->h, x->def.slip);
         *work -= x->holds[i].limit * friction.over / x->h * bo_dot(way, moved);
     }
@@ -725,7 +732,7 @@ static bool list_pair(void *data, const near_pair *pair) {
     listing *s = data;
     if (s->count < s->most) {
         bough_contact *to = &s->contacts[s->count];
-        *to = (bough_contact){.sides = {{BOUGH_CONTACT_OF_PART, s->x->points[pair->point], 0},
+        *to = (bough_contact){.sides = {{BOUGH_CONTACT_OF_PART, point_of(s->x, pair->point)->vertices[0], 0},
                                         {BOUGH_CONTACT_OF_OBSTACLE, s->x->obstacles[pair->obstacle].thing, -1}},
                               .gap = pair->gap.d};
         const bo_vec3 push = bo_scale(-pair->stiffness * pair->b.slope, pair->gap.n);
@@ -750,7 +757,7 @@ double bo_touch_gap(const bo_touch *x, double t, const double *q) {
     double least = INFINITY;
     for (int32_t o = 0; o < x->def.obstacle_count; o++) {
         const bo_obstacle shape = shape_at(x, o, t);
-        for (int32_t i = 0; i < x->point_count; i++) {
+        for (int32_t i = 0; i < x->surface.count; i++) {
             bo_gap gap;
             bo_obstacle_gap(&shape, place(x, i, q), &gap);
             least = fmin(least, gap.d);

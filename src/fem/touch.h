@@ -1,7 +1,7 @@
 /* Contact of a full-order body with obstacles: barriers that it never crosses, and friction. docs/theory/contact.md,
  * "Full bodies".
  *
- * Points are the vertices of the body's surface. Each has the energy kappa w b(d) of a barrier in its gap d from each
+ * Points are the vertices of the body's surface, and points between them where spacing says so. Each has the energy kappa w b(d) of a barrier in its gap d from each
  * obstacle, where w is its share of the surface, and slides against friction under the force that pressed it at the
  * start of the step. */
 #ifndef BO_FEM_TOUCH_H
@@ -18,6 +18,7 @@ typedef struct bo_touch_def {
     double slip;      /* m/s: friction holds by creeping slower than this; 1e-3 */
     double stiffness; /* factor on the barrier, which is as stiff as inertia in a step; 1 */
     double friction;  /* of the body; of two that touch the square root of the product counts */
+    double spacing;   /* m: points on edges and faces between vertices are no further apart; 0: there are none */
     bool itself;      /* pieces of its surface touch each other, too */
     const unsigned char
         *led; /* 3 vertex_count: 1 where a support moves, so that it may meet something; NULL: none does.

@@ -110,3 +110,15 @@ double bo_sparse_largest_diagonal(const bough_sparse *A) {
             largest = fmax(largest, fabs(A->values[A->column_start[j]]));
     return largest;
 }
+
+int32_t bo_sparse_find(const bough_sparse *A, int32_t column, int32_t row) {
+    int32_t low = A->column_start[column], high = A->column_start[column + 1] - 1;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (A->rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

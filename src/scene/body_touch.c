@@ -51,6 +51,7 @@ static bough_status read_contact(bo_json at, bo_touch_def *def) {
     BO_TRY(bo_json_number(bo_json_at(&at, "distance"), BO_POSITIVE, &def->support));
     BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &def->friction));
     BO_TRY(bo_json_number(bo_json_at(&at, "slip_speed"), BO_POSITIVE, &def->slip));
+    BO_TRY(bo_json_number(bo_json_at(&at, "spacing"), BO_POSITIVE, &def->spacing));
     BO_TRY(bo_json_flag(bo_json_at(&at, "itself"), &def->itself));
     return bo_json_number(bo_json_at(&at, "stiffness"), (bo_range){1e-6, 1e6, false}, &def->stiffness);
 }

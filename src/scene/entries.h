@@ -35,7 +35,7 @@
         "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_BODY_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "track"
-#define BO_BODY_CONTACT_KEYS "distance", "friction", "slip_speed", "stiffness", "itself"
+#define BO_BODY_CONTACT_KEYS "distance", "friction", "slip_speed", "stiffness", "itself", "spacing"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend", "joint_tolerance"
 #define BO_ENGINE_KEYS \

@@ -13,24 +13,24 @@ static bo_se3 sliding(const void *data, double t) {
 }
 
 /* A block just above a moving plane and beside a sphere, with friction. */
-static void make_pressed(block *b) {
+static void make_pressed(block *b, double spacing, bough_element_type type) {
     block_def def = default_block();
-    def.lift = 5e-4, def.friction = 0.6;
+    def.lift = 5e-4, def.friction = 0.6, def.type = type;
     *b = make_block(&def);
+    b->def.spacing = spacing;
     b->obstacles[0] = ground(0.6);
     b->obstacles[0].pose = sliding;
     b->obstacles[1] = (bo_touch_obstacle){
         .shape = {.kind = BO_OBSTACLE_SPHERE, .pose = bo_se3_identity(), .radius = 0.05}, .friction = 0.3};
-    b->obstacles[1].shape.pose.t = bo_v3(0.1504, 0.1, 0.0505);
+    b->obstacles[1].shape.pose.t = bo_v3(0.1524, 0.102, 0.0509);
     b->def.obstacle_count = 2;
     start_block(b, "backward-euler");
     check_ok(b->ctx, bo_touch_begin(b->touch, 0, 0.01, b->motion.q, b->motion.v));
 }
 
-static void forces_are_those_of_the_potential(void **unused) {
-    (void)unused;
+static void compare_with_differences(double spacing, bough_element_type type) {
     block b;
-    make_pressed(&b);
+    make_pressed(&b, spacing, type);
     test_random random = {3};
     const size_t n = (size_t)b.system.size;
     double *q = calloc(n, sizeof *q), *f = calloc(n, sizeof *f), *way = calloc(n, sizeof *way), *g[2], worst = 0;
@@ -68,6 +68,13 @@ static void forces_are_those_of_the_potential(void **unused) {
     bough_sparse_destroy(b.ctx, K);
     free(q), free(f), free(way), free(g[0]), free(g[1]);
     free_block(&b);
+}
+
+static void forces_are_those_of_the_potential(void **unused) {
+    (void)unused;
+    compare_with_differences(0, BOUGH_HEX8);
+    compare_with_differences(0.03, BOUGH_HEX8); /* points between vertices, too */
+    compare_with_differences(0.03, BOUGH_TET10);
 }
 
 /* ---- on the ground ---- */

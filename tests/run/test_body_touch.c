@@ -76,6 +76,39 @@ static void every_shape_holds_it_up(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Two thin rods between the vertices of a coarse cube: it falls past them, but not where it has points on edges and faces
+ * that are nearer to each other than the rods are thick. In between these a rod of the radius r goes no deeper than an arc
+ * of it does over the spacing s, r - sqrt(r^2 - s^2 / 4). */
+static void thin_rods_are_felt_between_vertices(void **unused) {
+    (void)unused;
+    const double radius = 0.004, spacing = 0.005, deepest = radius - sqrt(radius * radius - spacing * spacing / 4);
+    bough_context *ctx = test_context(1);
+    for (int between = 0; between < 2; between++) {
+        char text[2000];
+        int32_t count;
+        snprintf(
+            text, sizeof text,
+            SCENE("{'name': 'rods', 'shape': [{'capsule': [0.004, 1], 'rotate_deg': [90, 0, 0], 'position': "
+                  "[0.0275, 0, 0]}, {'capsule': [0.004, 1], 'rotate_deg': [90, 0, 0], 'position': [0.0725, 0, 0]}], "
+                  "'position': [0, 0, -0.006]}",
+                  ", 'contact': {'distance': 2e-4, 'friction': 1%s}"),
+            between ? ", 'spacing': 0.005" : "");
+        play p = begin_text(ctx, text);
+        advance(ctx, &p, 100);
+        const bo_vec3 push = push_on(&p, &count);
+        printf("%s points between vertices: %d contacts bear %.5g N, it sank by %.4g mm\n",
+               between ? "with" : "without", count, push.z, -1e3 * value(&p, "cube.uz"));
+        if (between) {
+            check_near(push.z, G, 1e-3 * G);
+            check_below(-value(&p, "cube.uz"), 0.002 + deepest + 1e-3); /* it strains a little, too */
+        } else {
+            check_below(value(&p, "cube.uz"), -0.2);
+        }
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* The surface of an octahedron as a file. */
 static void write_octahedron(bool open) {
     static const char text[] =
@@ -344,10 +377,11 @@ static void wrong_scenes_are_told(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_holds_it_up),           cmocka_unit_test(a_mesh_is_an_obstacle),
-        cmocka_unit_test(it_may_begin_near_an_obstacle),     cmocka_unit_test(what_is_held_stays_so),
-        cmocka_unit_test(settings_change_the_motion),        cmocka_unit_test(obstacles_move_along_tracks),
-        cmocka_unit_test(pieces_of_a_body_touch_if_told_so), cmocka_unit_test(what_rests_stays_for_a_minute),
-        cmocka_unit_test(runs_resume_to_the_same_bits),      cmocka_unit_test(wrong_scenes_are_told)};
+        cmocka_unit_test(every_shape_holds_it_up),       cmocka_unit_test(thin_rods_are_felt_between_vertices),
+        cmocka_unit_test(a_mesh_is_an_obstacle),         cmocka_unit_test(it_may_begin_near_an_obstacle),
+        cmocka_unit_test(what_is_held_stays_so),         cmocka_unit_test(settings_change_the_motion),
+        cmocka_unit_test(obstacles_move_along_tracks),   cmocka_unit_test(pieces_of_a_body_touch_if_told_so),
+        cmocka_unit_test(what_rests_stays_for_a_minute), cmocka_unit_test(runs_resume_to_the_same_bits),
+        cmocka_unit_test(wrong_scenes_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
