@@ -152,7 +152,7 @@ static const bo_touch_point *point_of(const bo_touch *x, int32_t point) {
     return &x->surface.points[point];
 }
 
-/* Of vectors that vertices have, such as displacements and velocities. */
+/* The mean at a point of vectors that vertices have, such as displacements and velocities. */
 static bo_vec3 mean_at(const bo_touch *x, int32_t point, const double *of_vertices) {
     return bo_touch_mean(point_of(x, point), of_vertices);
 }

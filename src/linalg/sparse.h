@@ -21,7 +21,7 @@ void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *
 
 /* Largest absolute value on the diagonal. */
 double bo_sparse_largest_diagonal(const bough_sparse *A);
-/* Where an entry that is there stands among the values. */
+/* Returns where an entry that is there stands among the values. */
 int32_t bo_sparse_find(const bough_sparse *A, int32_t column, int32_t row);
 
 #endif
