@@ -273,6 +273,36 @@ static void what_cannot_rest_is_told(void **unused) {
     bough_context_destroy(ctx);
 }
 
+static void failed_allocations_leak_nothing(void **unused) {
+    (void)unused;
+    const char *path = write_scene(
+        "memory.json",
+        SCENE("'bodies': [{'name': 'low', 'mesh': " BOX(
+                  "[0.1, 0.1, 0.1]",
+                  "[1, 1, 1]") "}, {'name': 'high', 'mesh': " BOX("[0.1, 0.1, 0.1]",
+                                                                  "[1, 1, 1]") ", 'position': [0.01, 0.02, 0.11]}]",
+              "[0, 0, -9.81]", GROUND("-0.01"), ", 'contact': {'spacing': 0.06}" TIME));
+    bool worked = false;
+    long fail_at = 0;
+    for (; !worked; fail_at++) {
+        test_memory memory = {.fail_at = -1};
+        bough_context *ctx = test_counting_context(&memory);
+        bough_scene *scene;
+        bough_run *run = NULL;
+        const bough_run_def def = bough_default_run_def();
+        check_ok(ctx, bough_scene_load(ctx, path, &scene));
+        memory.fail_at = memory.calls + fail_at;
+        const bough_status status = bough_run_create(ctx, scene, &def, &run);
+        check(status == BOUGH_OK || status == BOUGH_ERROR_MEMORY);
+        worked = status == BOUGH_OK && memory.calls <= memory.fail_at;
+        bough_run_destroy(ctx, run);
+        bough_scene_destroy(ctx, scene);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+    }
+    printf("%ld allocations failed\n", fail_at - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_cube_lies_on_the_ground_and_stays),
                                        cmocka_unit_test(it_settles_where_a_run_ends),
@@ -281,6 +311,7 @@ int main(void) {
                                        cmocka_unit_test(what_touches_itself_settles),
                                        cmocka_unit_test(a_displaced_support_presses),
                                        cmocka_unit_test(curves_count_with_their_values_at_the_start),
-                                       cmocka_unit_test(what_cannot_rest_is_told)};
+                                       cmocka_unit_test(what_cannot_rest_is_told),
+                                       cmocka_unit_test(failed_allocations_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
