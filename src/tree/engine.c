@@ -319,9 +319,6 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
 
 static bough_status start_inputs(void *data, const char *path) {
     tree_engine *e = data;
-    if (e->plan->touch)
-        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "inputs of scenes in which parts touch are not recorded yet: a replay knows no obstacles");
     if (!(e->inputs_path = bo_strdup(e->ctx, path)))
         return BOUGH_ERROR_MEMORY;
     return bough_tree_log_start(e->ctx, e->model, e->state, &e->inputs);

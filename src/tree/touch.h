@@ -221,6 +221,15 @@ void bo_tree_touch_note(const bough_tree_model *model, bo_tree_touch *touch);
 void bo_tree_touch_remember(bo_tree_touch *touch);
 /* Makes what is in memory findable. */
 void bo_tree_touch_index(bo_tree_touch *touch);
+/* The contacts of trees that sleep, in snapshots: bytes that they take (touch NULL: none), and writing them. Checking
+ * also makes room for them, so that reading cannot fail; the list of contacts has no others then. */
+size_t bo_tree_kept_size(const bo_tree_touch *touch);
+void bo_tree_save_kept(const bo_tree_touch *touch, unsigned char *bytes);
+bough_status bo_tree_check_kept(bough_context *ctx, const bough_tree_model *model, bo_tree_touch *touch,
+                                const unsigned char *bytes, size_t size);
+void bo_tree_read_kept(bo_tree_touch *touch, const unsigned char *bytes, size_t size);
+/* Mixes all that a state touches into a hash; touch NULL: as it is. */
+uint64_t bo_tree_touch_hash(const bo_tree_touch *touch, uint64_t hash);
 
 /* touch_closure.c: the parts that touch, with all between them and the roots. */
 
