@@ -490,7 +490,7 @@ static bough_status begin_grove(bough_context *ctx, const bough_tree_model *mode
                          .v = state->v,
                          .scheme = h,
                          .elastic = true};
-    BO_TRY(solve(ctx, &pass));
+    BO_TRY(solve_after_touch(ctx, &pass));
     bo_tree_fly(model, w, state->frames, 0, h->gamma, state->roots, w->next_roots);
     return BOUGH_OK;
 }

@@ -58,7 +58,7 @@ const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
- * last one. False: there were none. */
+ * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
@@ -175,6 +175,7 @@ struct bo_tree_touch {
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */
+    double pushed_share;   /* likewise, by those of the search for places */
     bool answered;         /* there are some */
     int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;
@@ -200,6 +201,8 @@ typedef struct bo_tree_search {
     bo_tree_touch *touch;
     double dt;
     const bo_tree_scheme *scheme;
+    bool still;   /* for an equilibrium: obstacles stand where they are at the time of the state, */
+    double reach; /* and points touch that come nearer than this, m */
 } bo_tree_search;
 
 /* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
