@@ -18,6 +18,7 @@
 
 #define REACH 0.02     /* of a part's size: points that are no further away are looked at */
 #define MOST_BEND 0.05 /* of a part in one step of the search: about an angle */
+#define HELD 1e-6      /* of the most that samples of its component move: less is nothing */
 #define PUSH_RATE 1    /* 1/s, of the size of parts: nothing is pushed out faster in a short step */
 #define SOFT 1e-5      /* of the largest W_ii: by which contacts give way in a round */
 #define FRICTION 0.02  /* of that in steps */
@@ -116,10 +117,26 @@ static void start_loads(const bo_tree_lean *lean) {
     w->loaded = true;
 }
 
+/* A sample of a root that stands still, where it is held: no force could move it, as of a trunk on the ground. */
+static bool is_held(const bo_tree_lean *lean, const bo_tree_point *point) {
+    const bo_tree_part *part = &lean->model->parts[point->part];
+    const double *reach = lean->touch->clouds[part->component].reach, *rows = lean->touch->rows + point->rows;
+    bool held = part->parent < 0 && part->joint < 0 && point->other < 0;
+    for (int32_t l = 0; l < point->r && held; l++)
+        held = fabs(rows[l]) <= HELD * part->scale * reach[l];
+    return held;
+}
+
 /* The points that are near where the frames are, with the forces that are known of them. */
 static bough_status find_points(const bo_tree_lean *lean, double h) {
+    bo_tree_touch *touch = lean->touch;
     bo_tree_search s = search_of(lean, h);
     BO_TRY(bo_tree_touch_find(&s));
+    size_t kept = 0;
+    for (size_t i = 0; i < touch->point_count; i++)
+        if (!is_held(lean, &touch->points[i]))
+            touch->points[kept++] = touch->points[i];
+    touch->point_count = kept;
     bo_tree_touch_recall(lean->model, lean->touch);
     return BOUGH_OK;
 }
