@@ -114,7 +114,8 @@ static int execute(const arguments *a, replay *r) {
     bool same;
     bough_context *ctx = r->ctx;
     if (bough_scene_load(ctx, a->scene.path, &r->scene) || bough_scene_model(ctx, r->scene, &r->model) ||
-        bough_tree_state_create(ctx, r->model, &r->state) || bough_tree_log_load(ctx, a->log, &r->log))
+        bough_tree_state_create(ctx, r->model, &r->state) || bough_scene_touch(ctx, r->scene, r->model, r->state) ||
+        bough_tree_log_load(ctx, a->log, &r->log))
         return app_fail(ctx);
     if (a->record && !open_table(r, a->record))
         return app_fail_with("%s: cannot be written: %s", a->record, strerror(errno));

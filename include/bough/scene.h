@@ -95,6 +95,10 @@ BOUGH_API const char *bough_scene_end_effector_name(const bough_scene *scene, in
 /* Makes the model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the
  * folder SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
 BOUGH_API bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_tree_model **model);
+/* Lets the parts of a state of that model touch what the scene says (bough_tree_state_touch), obstacles on tracks included;
+ * does nothing where it says nothing. The scene must outlive the state. */
+BOUGH_API bough_status bough_scene_touch(bough_context *ctx, const bough_scene *scene, const bough_tree_model *model,
+                                         bough_tree_state *state);
 
 /* A body and how to cook it: what a component file describes, with everything that it points to. */
 typedef struct bough_cook_job bough_cook_job;

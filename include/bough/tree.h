@@ -414,7 +414,8 @@ BOUGH_API bough_tree_touch_def bough_default_tree_touch_def(void);
 
 /* Lets the parts of a state touch obstacles and solids, with the contact samples of their components, in steps from now
  * on; what they touched before is forgotten. def NULL: nothing. Such steps need the tree's own method and the coupling
- * L3 (else BOUGH_ERROR_UNSUPPORTED). Copies all of def. Obstacles are not part of snapshots and recordings. */
+ * L3 (else BOUGH_ERROR_UNSUPPORTED). Copies all of def. Obstacles are not part of snapshots and
+ * recordings: a state that is recorded cannot change them, and one that repeats a recording needs the same. */
 BOUGH_API bough_status bough_tree_state_touch(bough_context *ctx, const bough_tree_model *model,
                                               bough_tree_state *state, const bough_tree_touch_def *def);
 /* Lists the contacts of the last step, at most so many; returns how many there are. things: parts, or -1 less the number

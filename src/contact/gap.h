@@ -64,7 +64,7 @@ void bo_gap_grid(const bo_distance_grid *grid, bo_vec3 x, bo_gap *gap);
 
 /* Signed distances of the nodes of a grid from a closed surface of triangles, all counter-clockwise from outside (or all
  * clockwise): negative inside, by winding numbers, so that small holes do no harm. The same bits for any number of
- * threads. */
+ * threads. progress() of the context may cancel it. */
 bough_status bo_distances_of_surface(bough_context *ctx, int32_t vertex_count, const double *vertices,
                                      int32_t triangle_count, const int32_t *triangles, const int32_t counts[3],
                                      double cell, bo_vec3 origin, double *distances);

@@ -41,16 +41,45 @@ static double squared_from_triangle(bo_vec3 x, const triangle *t) {
                   lesser(squared_from_segment(x, t->b, t->c), squared_from_segment(x, t->c, t->a)));
 }
 
-/*     tan(angle / 2) = a . (b x c) / (|a| |b| |c| + a . b |c| + b . c |a| + c . a |b|)
- * (van Oosterom and Strackee 1983). */
-double bo_solid_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c) {
+/* The solid angle under which a triangle with corners a, b, c is seen from 0, positive from behind, is
+ *     tan(angle / 2) = a . (b x c) / (|a| |b| |c| + a . b |c| + b . c |a| + c . a |b|) = im / re
+ * (van Oosterom and Strackee 1983): twice the argument of a complex number. */
+static void find_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c, double *re, double *im) {
     const double la = bo_norm(a), lb = bo_norm(b), lc = bo_norm(c);
-    return 2 *
-           atan2(bo_dot(a, bo_cross(b, c)), la * lb * lc + bo_dot(a, b) * lc + bo_dot(b, c) * la + bo_dot(c, a) * lb);
+    *re = la * lb * lc + bo_dot(a, b) * lc + bo_dot(b, c) * la + bo_dot(c, a) * lb;
+    *im = bo_dot(a, bo_cross(b, c));
 }
 
-static double solid_angle(bo_vec3 x, const triangle *t) {
-    return bo_solid_angle(bo_sub(t->a, x), bo_sub(t->b, x), bo_sub(t->c, x));
+double bo_solid_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c) {
+    double re, im;
+    find_angle(a, b, c, &re, &im);
+    return 2 * atan2(im, re);
+}
+
+/* Sums of solid angles. Up to three of the complex numbers, with arguments below 45 degrees, are multiplied before the
+ * argument is taken, which costs most. */
+typedef struct {
+    double sum, x, y;
+    int count; /* of numbers in x + iy */
+} angles;
+
+static void take_product(angles *to) {
+    if (to->count > 0)
+        to->sum += 2 * atan2(to->y, to->x);
+    to->x = 1, to->y = 0, to->count = 0;
+}
+
+static void add_angle(bo_vec3 x, const triangle *t, angles *to) {
+    double re, im;
+    find_angle(bo_sub(t->a, x), bo_sub(t->b, x), bo_sub(t->c, x), &re, &im);
+    if (!(fabs(im) <= re && re > 1e-60 && re < 1e60)) {
+        to->sum += 2 * atan2(im, re);
+        return;
+    }
+    const double product = to->x * re - to->y * im;
+    to->y = to->x * im + to->y * re, to->x = product;
+    if (++to->count == 3)
+        take_product(to);
 }
 
 /* ---- the tree ---- */
@@ -198,10 +227,11 @@ static double solid_angle_of_branch(const tree *t, int32_t level, int32_t k, bo_
         return bo_dot(b->dipole, r) / (r2 * sqrt(r2));
     if (level < t->levels)
         return solid_angle_of_branch(t, level + 1, 2 * k, x) + solid_angle_of_branch(t, level + 1, 2 * k + 1, x);
-    double sum = 0;
+    angles near = {.x = 1};
     for (int32_t i = first_of(t, level, k); i < first_of(t, level, k + 1); i++)
-        sum += solid_angle(x, &t->triangles[i]);
-    return sum;
+        add_angle(x, &t->triangles[i], &near);
+    take_product(&near);
+    return near.sum;
 }
 
 /* ---- all nodes ---- */
@@ -212,25 +242,59 @@ typedef struct {
     double cell;
     bo_vec3 origin;
     double *distances;
+    int32_t first_row; /* of those that are done together */
 } job;
 
 #define HAIR 1e-9 /* of a bound on a distance: more than its rounding */
 
+/* The side of a node, along a row. Solid angles are most of the work. Where one is all of a sphere or nothing of it, within
+ * DECIDED, the next nodes are on the same side if no triangle is nearer than where they are: of two at most, since the
+ * angle may change through a hole that is wider than a cell, but not so fast. */
+typedef struct {
+    bool inside;
+    int32_t left; /* nodes that are on this side, too */
+} verdict;
+
+#define DECIDED 0.05
+enum { MOST_ALIKE = 2 };
+
+static verdict judge(const tree *t, bo_vec3 x, double distance, double cell) {
+    const double turns = fabs(solid_angle_of_branch(t, 0, 0, x)) / (4 * M_PI);
+    const bool decided = turns < DECIDED || fabs(turns - 1) < DECIDED;
+    const double cells = distance / (cell * (1 + HAIR));
+    return (verdict){turns > 0.5, !decided ? 0 : cells > MOST_ALIKE ? MOST_ALIKE : (int32_t)cells};
+}
+
 /* A row of nodes. The distance of one is no more than that of the node before and a cell: the search for the nearest
  * triangle starts from there. */
-static void do_row(void *data, int32_t row) {
+static void do_row(void *data, int32_t task) {
     const job *j = data;
-    const int32_t count = j->counts[0], ny = j->counts[1];
+    const int32_t row = j->first_row + task, count = j->counts[0], ny = j->counts[1];
     double *distances = j->distances + (int64_t)row * count, bound = INFINITY;
+    verdict side = {false, 0};
     for (int32_t i = 0; i < count; i++) {
         const bo_vec3 x = bo_mul_add(j->origin, j->cell, bo_v3(i, row % ny, (double)(row / ny)));
         double best = bound * bound;
         look_for_nearest(j->tree, 0, 0, x, &best);
         const double distance = sqrt(best);
-        const bool inside = fabs(solid_angle_of_branch(j->tree, 0, 0, x)) > 2 * M_PI;
-        distances[i] = inside ? -distance : distance;
+        if (side.left-- <= 0)
+            side = judge(j->tree, x, distance, j->cell);
+        distances[i] = side.inside ? -distance : distance;
         bound = (distance + j->cell) * (1 + HAIR);
     }
+}
+
+/* All rows, some at a time, so that whoever waits sees how far they are. */
+static bough_status do_rows(bough_context *ctx, job *j) {
+    enum { TIMES = 32 };
+    const int32_t rows = j->counts[1] * j->counts[2], some = (rows + TIMES - 1) / TIMES;
+    for (int32_t row = 0; row < rows; row += some) {
+        if (!bo_progress(ctx, "distances from a surface", (double)row / rows, "%d triangles", j->tree->count))
+            return bo_fail_cancelled(ctx);
+        j->first_row = row;
+        bo_run_tasks(ctx, do_row, j, some < rows - row ? some : rows - row);
+    }
+    return BOUGH_OK;
 }
 
 static bough_status check_surface(bough_context *ctx, int32_t vertex_count, const double *vertices,
@@ -254,11 +318,9 @@ bough_status bo_distances_of_surface(bough_context *ctx, int32_t vertex_count, c
     BO_TRY(check_surface(ctx, vertex_count, vertices, triangle_count, triangles));
     const soup from = {vertices, triangles};
     tree t;
-    const bough_status status = make_tree(ctx, &from, triangle_count, &t);
-    if (status == BOUGH_OK) {
-        job j = {&t, counts, cell, origin, distances};
-        bo_run_tasks(ctx, do_row, &j, counts[1] * counts[2]);
-    }
+    bough_status status = make_tree(ctx, &from, triangle_count, &t);
+    if (status == BOUGH_OK)
+        status = do_rows(ctx, &(job){&t, counts, cell, origin, distances, 0});
     free_tree(ctx, &t);
     return status;
 }

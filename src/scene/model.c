@@ -2,6 +2,7 @@
 #include "scene/cook_plan.h"
 #include "scene/joints.h"
 #include "scene/scene.h"
+#include "tree/touch.h"
 
 #include <string.h>
 
@@ -171,4 +172,9 @@ bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const 
 
 bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_tree_model **model) {
     return bo_scene_model(ctx, scene, &scene->model, model);
+}
+
+bough_status bough_scene_touch(bough_context *ctx, const bough_scene *scene, const bough_tree_model *model,
+                               bough_tree_state *state) {
+    return scene->tree.touch ? bo_tree_state_touch(ctx, model, state, scene->tree.touch) : BOUGH_OK;
 }

@@ -319,9 +319,6 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
 
 static bough_status start_inputs(void *data, const char *path) {
     tree_engine *e = data;
-    if (e->plan->touch)
-        return bo_fail(e->ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "inputs of scenes in which parts touch are not recorded yet: a replay knows no obstacles");
     if (!(e->inputs_path = bo_strdup(e->ctx, path)))
         return BOUGH_ERROR_MEMORY;
     return bough_tree_log_start(e->ctx, e->model, e->state, &e->inputs);
@@ -512,12 +509,12 @@ static bough_status build(const bo_engine_settings *settings, bough_continuity c
     e->rest_gravity = energies.gravity;
     bough_tree_settle_def search = bough_default_tree_settle_def();
     search.push = push_steadily, search.data = e;
+    if (e->plan->touch)
+        BO_TRY(bo_tree_state_touch(ctx, e->model, e->state, e->plan->touch));
     if (settings->settle)
         BO_TRY(bough_tree_state_settle(ctx, e->model, e->state, &search, residual));
     if (e->state->root_count > 0)
         BO_TRY(set_off(e));
-    if (e->plan->touch)
-        BO_TRY(bo_tree_state_touch(ctx, e->model, e->state, e->plan->touch));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
     BO_TRY(measure_forces(e, &e->start_steady));

@@ -1,8 +1,10 @@
 /* Recording what is done to a state, and doing it again. */
 #include "tree/log.h"
 
+#include "tree/ledger.h"
 #include "tree/snapshot.h"
 #include "tree/system.h"
+#include "tree/touch.h"
 
 #include "base/file.h"
 #include "component/image.h"
@@ -21,7 +23,7 @@ typedef enum { SETTINGS, MOTION, ROOTS, FACTORS, FORCES, WRENCHES, FIELDS } fiel
 typedef struct settings {
     double time, alpha, gravity[3];
     bough_wind wind;
-    int32_t coupling, passes, pushed, zero;
+    int32_t coupling, passes, pushed, asked; /* asked: the next step is to look at its energies */
 } settings;
 
 static settings settings_of(const bough_tree_state *s) {
@@ -32,7 +34,7 @@ static settings settings_of(const bough_tree_state *s) {
                       (int32_t)s->coupling,
                       s->passes,
                       bo_tree_work_of(s)->pushed,
-                      0};
+                      bo_tree_ledger_of(s)->asked != 0};
 }
 
 static void set(bough_tree_state *s, const settings *to) {
@@ -40,6 +42,7 @@ static void set(bough_tree_state *s, const settings *to) {
     memcpy(s->gravity, to->gravity, sizeof s->gravity);
     s->coupling = (bough_coupling)to->coupling, s->passes = to->passes;
     bo_tree_work_of(s)->pushed = to->pushed != 0;
+    bo_tree_ledger_of(s)->asked = to->asked != 0;
 }
 
 typedef struct field {
@@ -295,6 +298,7 @@ static void put_patch(bough_tree_log *log, const word *before, const word *after
 
 static void put_snapshot(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
     unsigned char *after = log->copies + log->before;
+    log->act.size = bough_tree_state_snapshot_size(model, log->state);
     take_snapshot(ctx, log, model, after);
     if (log->before == log->act.size && log->before % WORD == 0)
         put_patch(log, (const word *)log->copies, (const word *)after);
@@ -381,7 +385,7 @@ static uint64_t hash_part(uint64_t hash, const bough_part_def *part) {
 }
 
 /* Hash of all that decides how the state moves and is no part of it. */
-static uint64_t hash_model(const bough_tree_model *model) {
+static uint64_t hash_model(const bough_tree_model *model, const bough_tree_state *state) {
     const bough_tree_model_def *def = &model->def;
     uint64_t hash = bo_image_hash(model->shape, def->gravity, sizeof def->gravity);
     for (int32_t i = 0; i < def->part_count; i++)
@@ -393,7 +397,7 @@ static uint64_t hash_model(const bough_tree_model *model) {
                                   tie->stiffness[3],          tie->damping[3]};
         hash = bo_image_hash(hash, numbers, sizeof numbers);
     }
-    return hash;
+    return bo_tree_touch_hash(bo_tree_work_of(state)->touch, hash);
 }
 
 static bool make_words(bough_context *ctx, bough_tree_log *log, const bough_tree_model *model) {
@@ -451,7 +455,7 @@ bough_status bough_tree_log_start(bough_context *ctx, const bough_tree_model *mo
     if (!log)
         return BOUGH_ERROR_MEMORY;
     log->state = state;
-    log->model = hash_model(model);
+    log->model = hash_model(model, state);
     log->start_time = state->time;
     bough_status status = make_words(ctx, log, model) ? put_method(ctx, log, model) : BOUGH_ERROR_MEMORY;
     if (status != BOUGH_OK) {
@@ -859,8 +863,9 @@ bough_status bough_tree_log_replay(bough_context *ctx, const bough_tree_model *m
     if (same)
         *same = false;
     BO_TRY(check_complete(ctx, log));
-    if (log->model != hash_model(model))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the recording is of a state of another model");
+    if (log->model != hash_model(model, state))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "the recording is of a state of another model, or of one that touches other things");
     for (size_t at = 0; next_record(log, &at, &r);) {
         const bo_log_kind kind = (bo_log_kind)r.head.kind;
         const bough_status status = repeat(&p, &r);

@@ -28,7 +28,7 @@ typedef struct bo_log_act {
     double dt;     /* steps */
     int32_t count; /* CHANGE */
     const bough_change *changes;
-    size_t size;                      /* SNAPSHOT: bytes of the one to come */
+    size_t size;                      /* SNAPSHOT: bytes of the one to come at most */
     bool always;                      /* SNAPSHOT: it is another state also when the act fails */
     const bough_integrator_def *with; /* INTEGRATOR; NULL: none */
 } bo_log_act;

@@ -1,6 +1,7 @@
 /* Statics of a tree. docs/theory/tree.md, "Statics". */
 #include "tree/couple.h"
 #include "tree/log.h"
+#include "tree/settle_touch.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 bough_tree_settle_def bough_default_tree_settle_def(void) {
     return (bough_tree_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 3000};
 }
+
+/* Steps of the search need not help where something touches, while more of the forces than this is left, or after so many
+ * that did not; and after so many without less than ever it is given up. */
+#define UNBALANCED 0.1
+enum { MOST_REFUSED = 4, MOST_IN_VAIN = 100 };
 
 /* Roots with tracks stand still. What is lumped need not lead to equilibrium. */
 static const bo_tree_mode at_rest = {.coupling = BOUGH_COUPLING_L3, .still = true};
@@ -23,23 +29,30 @@ typedef struct {
     bough_tree_state *state;
     const double *zero; /* velocities */
     const bough_tree_settle_def *def;
-    bough_status *pushed; /* what def->push said last */
+    bough_status *pushed; /* what def->push, or the search for contacts, said last */
+    bo_tree_lean *lean;   /* NULL: nothing touches */
+    double *off;          /* the largest error of a gap, over the size of parts, at the last place */
 } search;
+
+static void take_loads(const search *s, bough_tree_state *at) {
+    if (s->def->push) {
+        bo_tree_publish_frames(s->ctx, s->model, at);
+        bough_tree_state_clear_forces(s->model, at);
+        *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, at);
+    }
+    bo_tree_take_loads(s->ctx, s->model, at, false);
+}
 
 /* Frames at q, and the forces there. */
 static bool go_to(const search *s, const double *q) {
     bo_tree_state at = *bo_tree_inside(s->state);
     at.seen.q = (double *)q;
+    *s->off = 0;
     if (!bo_tree_move(s->ctx, s->model, at.work, &at_rest, q, s->zero))
         return false;
-    if (!s->def->push) {
-        bo_tree_take_loads(s->ctx, s->model, &at.seen, false);
-        return true;
-    }
-    bo_tree_publish_frames(s->ctx, s->model, &at.seen);
-    bough_tree_state_clear_forces(s->model, &at.seen);
-    *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, &at.seen);
-    bo_tree_take_loads(s->ctx, s->model, &at.seen, false);
+    take_loads(s, &at.seen);
+    if (s->lean && *s->pushed == BOUGH_OK)
+        *s->pushed = bo_tree_lean_load(s->lean, q, s->off);
     return *s->pushed == BOUGH_OK;
 }
 
@@ -113,8 +126,9 @@ static void weigh_joint(const search *s, int32_t j, double *left, double *size) 
 }
 
 /* Gradient of the potential at q: what a part feels when nothing accelerates but for gravity, its subtree hanging as a
- * rigid body. Its length over that of the elastic forces; infinite where q is out of the question. Everything is ready
- * for a step (M + h^2 K) a = -gradient then but for what is eliminated. */
+ * rigid body. Its length over that of the elastic forces, or how far gaps are from where they should be, if that is more;
+ * infinite where q is out of the question. Everything is ready for a step (M + h^2 K) a = -gradient then but for what is
+ * eliminated. */
 static double unbalanced(const search *s, const double *q, double h2) {
     const bough_tree_model *model = s->model;
     bo_tree_work *w = bo_tree_work_of(s->state);
@@ -162,8 +176,17 @@ static double unbalanced(const search *s, const double *q, double h2) {
     }
     for (int32_t j = 0; j < model->joint_count; j++)
         weigh_joint(s, j, &left, &size);
-    double ratio = size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
-    return isfinite(ratio) ? ratio : INFINITY;
+    const double ratio = size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
+    return isfinite(ratio) ? fmax(ratio, *s->off) : INFINITY;
+}
+
+/* Finds the forces of contacts by the accelerations without a change of them; what smaller steps may mend is no failure
+ * of the search. */
+static bool push(const search *s, const double *a, double h2) {
+    const bough_status status = bo_tree_lean_push(s->lean, s->state->q, a, h2);
+    if (status < BOUGH_OK)
+        *s->pushed = status;
+    return status == BOUGH_OK;
 }
 
 /* Accelerations of (M + h^2 K) a = -gradient at q. */
@@ -179,10 +202,19 @@ static bool accelerate(const search *s, double h2) {
                          .elastic = true,
                          .solve = true,
                          .inertias = true};
-    if (!go_to(s, s->state->q) || !bo_tree_prepare(s->ctx, &pass))
+    double *a = bo_tree_work_of(s->state)->next_a;
+    if (!go_to(s, s->state->q))
         return false;
-    resist_swaying(s, h2);
-    return bo_tree_solve(s->ctx, s->model, bo_tree_work_of(s->state), &at_rest, bo_tree_work_of(s->state)->next_a);
+    for (int round = 0; round < (s->lean ? 2 : 1); round++) { /* by the forces of contact so far, and by those found */
+        if (round == 1 && !push(s, a, h2))
+            return false;
+        if (!bo_tree_prepare(s->ctx, &pass))
+            return false;
+        resist_swaying(s, h2);
+        if (!bo_tree_solve(s->ctx, s->model, bo_tree_work_of(s->state), &at_rest, a))
+            return false;
+    }
+    return true;
 }
 
 /* Length of the step from q to next_q, against q. */
@@ -194,6 +226,13 @@ static double stride(const search *s) {
         size += q[k] * q[k];
     }
     return size > 0 ? sqrt(step / size) : INFINITY;
+}
+
+/* Whether a step of the search is taken, after so many that were not. What comes into contact unbalances stiff parts,
+ * however small the step, which then come to rest. */
+static bool helps(const search *s, int32_t i, double next, double residual, int32_t refused) {
+    const bool less = next < (i < s->def->max_iterations / 5 ? 1.5 : 1) * residual;
+    return next < INFINITY && (less || (s->lean && (residual > UNBALANCED || refused >= MOST_REFUSED)));
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
@@ -209,10 +248,21 @@ static bough_status seek(const search *s, double *residual) {
     bo_tree_work *w = bo_tree_work_of(state);
     const size_t bytes = (size_t)model->size * sizeof(double);
     double h2 = 1e-4, growth = 4;
+    int32_t refused = 0, last = 0;
     *residual = unbalanced(s, state->q, h2);
-    if (*residual == INFINITY && !accelerate(s, h2) && *s->pushed == BOUGH_OK)
+    const bool stuck = *residual == INFINITY && !accelerate(s, h2);
+    bo_tree_lean_drop(s->lean);
+    if (stuck && *s->pushed == BOUGH_OK)
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
+    double least = *residual;
     for (int32_t i = 0; i < def->max_iterations; i++) {
+        if (*residual < least)
+            least = *residual, last = i;
+        if (s->lean && i - last > MOST_IN_VAIN)
+            return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
+                           "no equilibrium was found in %d iterations, with %.2g of the forces left: what touches may "
+                           "leave a part no room, or let it slip off; run the scene with damping instead",
+                           i, *residual);
         if (*s->pushed != BOUGH_OK || *residual <= def->tolerance)
             return *s->pushed;
         if (!bo_progress(s->ctx, "settling", -1, "residual %.2e", *residual))
@@ -220,15 +270,19 @@ static bough_status seek(const search *s, double *residual) {
         bool good = accelerate(s, h2);
         for (int32_t k = 0; k < model->size && good; k++)
             w->next_q[k] = state->q[k] + h2 * w->next_a[k];
-        const double next = good ? unbalanced(s, w->next_q, h2) : INFINITY;
-        if (next < INFINITY && next < (i < def->max_iterations / 5 ? 1.5 : 1) * *residual) {
+        const bool far = good && s->lean && bo_tree_lean_goes_far(s->lean, state->q, w->next_q);
+        const double next = good && !far ? unbalanced(s, w->next_q, h2) : INFINITY;
+        if (helps(s, i, next, *residual, refused)) {
             memcpy(state->q, w->next_q, bytes);
-            *residual = next;
-            h2 = fmin(growth * h2, 1e12);
+            h2 = fmin((next < 1.5 * *residual ? growth : 1) * h2, 1e12);
+            *residual = next, refused = 0;
+            bo_tree_lean_accept(s->lean);
         } else {
+            bo_tree_lean_drop(s->lean);
             if (good && stride(s) < 1e-15 && *residual <= ROUNDED * def->tolerance)
                 return BOUGH_OK;
-            growth = 1.3;
+            refused += !far;
+            growth = far ? growth : 1.3;
             h2 *= 0.3;
         }
     }
@@ -253,10 +307,14 @@ static bough_status settle(bough_context *ctx, const bough_tree_model *model, bo
     memset(bo_tree_work_of(state)->tie_motion, 0,
            (size_t)model->def.tie_count * sizeof *bo_tree_work_of(state)->tie_motion);
     bough_status pushed = BOUGH_OK;
-    const search s = {ctx, model, outer, state, state->v, def, &pushed};
+    double off = 0;
+    search s = {ctx, model, outer, state, state->v, def, &pushed, NULL, &off};
+    BO_TRY(bo_tree_lean_begin(ctx, model, state, &s.lean));
     bo_tree_take_loads(ctx, model, state, false);
     bo_tree_place_roots(model, bo_tree_work_of(state), state->roots, state->time, true);
     bough_status status = seek(&s, &left);
+    const bough_status rests = bo_tree_lean_end(s.lean, state->q, status == BOUGH_OK);
+    status = status == BOUGH_OK ? rests : status;
     if (residual)
         *residual = left;
     bough_status updated = bough_tree_state_update(ctx, model, state);

@@ -128,20 +128,25 @@ static size_t size_of(const bough_tree_model *model) {
     return size;
 }
 
-/* Forces of contacts stand behind all else, where the state touches something: as many as there is room for. */
+/* Forces of contacts stand behind all else, where the state touches something: as many as there is room for. Behind them
+ * stand the contacts of trees that sleep. */
 static size_t memory_size(const bough_tree_state *state) {
     return bo_tree_work_of(state)->touch ? BO_TREE_MEMORY * sizeof(bo_tree_memory) : 0;
 }
 
+static size_t touch_size(const bough_tree_state *state) {
+    return memory_size(state) + bo_tree_kept_size(bo_tree_work_of(state)->touch);
+}
+
 size_t bough_tree_state_snapshot_size(const bough_tree_model *model, const bough_tree_state *state) {
-    return size_of(bo_tree_now(model, state)) + memory_size(state);
+    return size_of(bo_tree_now(model, state)) + touch_size(state);
 }
 
 void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *state, void *bytes) {
     bo_tree_state view = *bo_tree_inside(state);
     field fields[FIELDS];
     model = bo_tree_now(model, state);
-    header h = {.size = size_of(model) + memory_size(state), .shape = model->shape};
+    header h = {.size = size_of(model) + touch_size(state), .shape = model->shape};
     unsigned char *at = (unsigned char *)bytes + sizeof h;
     for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
         const bo_link l = link_of(&model->def.parts[i]);
@@ -165,6 +170,7 @@ void bo_tree_save_plain(const bough_tree_model *model, const bough_tree_state *s
         const bo_tree_touch *touch = bo_tree_work_of(state)->touch;
         memcpy(at, i < touch->memory_count ? &touch->memory[i] : &none, sizeof none);
     }
+    bo_tree_save_kept(bo_tree_work_of(state)->touch, at);
     memcpy(h.mark, plain_mark, sizeof plain_mark);
     memcpy(bytes, &h, sizeof h);
 }
@@ -290,21 +296,31 @@ static bough_status go_back(bough_context *ctx, const bough_tree_model *model, b
     if (parts)
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
     const bough_tree_model *next = parts ? shift.own : bo_tree_now(model, state);
-    const size_t expected = size_of(next);
-    if (size != expected && size != expected + BO_TREE_MEMORY * sizeof(bo_tree_memory)) {
+    const size_t expected = size_of(next), memory = size > expected ? BO_TREE_MEMORY * sizeof(bo_tree_memory) : 0;
+    const unsigned char *behind = (const unsigned char *)bytes + expected, *kept = behind + memory;
+    const size_t kept_size = size - expected - memory;
+    bo_tree_touch *touch = bo_tree_work_of(state)->touch;
+    bough_status status = BOUGH_OK;
+    if (size < expected + memory)
+        status = bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, expected);
+    else
+        status = bo_tree_check_kept(ctx, model, touch, kept, kept_size);
+    if (status != BOUGH_OK) {
         bo_tree_drop_shift(ctx, &shift);
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, expected);
+        return status;
     }
     if (parts)
         bo_tree_make_shift(ctx, model, state, &shift);
     read_fields(next, state, bytes);
-    read_memory(bo_tree_work_of(state)->touch, (const unsigned char *)bytes + expected, size - expected);
+    read_memory(touch, behind, memory);
+    bo_tree_read_kept(touch, kept, kept_size);
     return BOUGH_OK;
 }
 
 static bough_status restore(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                             const void *bytes, size_t size, bool plain) {
-    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size}));
+    /* a snapshot from before the state touched something becomes larger by what it remembers of contacts */
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size + memory_size(state)}));
     return bo_log_end(ctx, model, state, go_back(ctx, model, state, bytes, size, plain));
 }
 

@@ -490,7 +490,7 @@ static bough_status begin_grove(bough_context *ctx, const bough_tree_model *mode
                          .v = state->v,
                          .scheme = h,
                          .elastic = true};
-    BO_TRY(solve(ctx, &pass));
+    BO_TRY(solve_after_touch(ctx, &pass));
     bo_tree_fly(model, w, state->frames, 0, h->gamma, state->roots, w->next_roots);
     return BOUGH_OK;
 }
@@ -617,8 +617,11 @@ static bough_status step(bough_context *ctx, const bough_tree_model *all, bough_
     return BOUGH_OK;
 }
 
+/* Who falls asleep and who wakes up is part of a step, also of a recorded one. */
 static bough_status step_once(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
                               bool gently) {
+    BO_TRY(bo_tree_rest(ctx, model, state));
+    model = bo_tree_now(model, state);
     BO_TRY(step(ctx, model, state, dt, gently));
     if (dt > 0 || gently)
         bough_tree_state_clear_forces(model, state);
@@ -626,16 +629,14 @@ static bough_status step_once(bough_context *ctx, const bough_tree_model *model,
 }
 
 bough_status bough_tree_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt) {
-    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_STEP, .dt = dt}));
-    return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, false));
+    return bo_log_end(ctx, model, state, step_once(ctx, model, state, dt, false));
 }
 
 bough_status bo_tree_step_gently(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  double dt) {
-    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_GENTLE_STEP, .dt = dt}));
-    return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, true));
+    return bo_log_end(ctx, model, state, step_once(ctx, model, state, dt, true));
 }
 
 static bool may_do_smaller(bough_status status) {
@@ -648,6 +649,8 @@ static bough_status go_on(bough_context *ctx, const bough_tree_model *model, bou
     const double start = state->time;
     int32_t at = 0, size = UNITS, no = 0;
     bough_status status = BOUGH_OK;
+    BO_TRY(bo_tree_rest(ctx, model, state));
+    model = bo_tree_now(model, state);
     while (size > 1 && dt * size > 3 * UNITS * state->last_dt && state->last_dt > 0) /* twice the last one at most */
         size /= 2;
     while (at < UNITS && status == BOUGH_OK) {
@@ -672,7 +675,6 @@ static bough_status go_on(bough_context *ctx, const bough_tree_model *model, bou
 
 bough_status bough_tree_advance(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, double dt,
                                 int32_t *refused) {
-    BO_TRY(bo_tree_rest(ctx, model, state));
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_ADVANCE, .dt = dt}));
-    return bo_log_end(ctx, model, state, go_on(ctx, bo_tree_now(model, state), state, dt, refused));
+    return bo_log_end(ctx, model, state, go_on(ctx, model, state, dt, refused));
 }

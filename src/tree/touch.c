@@ -265,6 +265,7 @@ static bough_status push_out(bo_tree_search *s) {
         return unsolved(s->ctx);
     for (int32_t k = 0; k < s->model->size; k++)
         s->work->next_q[k] += s->dt * s->dt * touch->pushed[k];
+    touch->pushed_share = s->dt * s->dt;
     move_roots(s, 0, 0, s->dt * s->dt);
     return BOUGH_OK;
 }
@@ -291,7 +292,7 @@ bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const b
     touch->carried = any_but_zero(n, w->blow) || any_but_zero(6 * all, w->blow_wrench);
     if (!touch->carried)
         return false;
-    const double share = -(1 - scheme->gamma) / scheme->gamma;
+    const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     touch->loaded = w->loaded;
     if (!w->loaded) {
         memset(w->load, 0, n * sizeof *w->load);
@@ -360,7 +361,7 @@ static void go_there(bo_tree_search *s) {
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched) {
     bo_tree_work *w = bo_tree_work_of(state);
-    bo_tree_search s = {ctx, model, state, w, w->touch, scheme->dt, scheme};
+    bo_tree_search s = {ctx, model, state, w, w->touch, scheme->dt, scheme, false, 0};
     bo_tree_touch *touch = w->touch;
     *touched = touch->answered = false;
     touch->contact_count = 0;
@@ -392,21 +393,4 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? s.dt * s.dt * point->answer[0] : 0);
     }
     return BOUGH_OK;
-}
-
-/* Forces act all through a step: their work is that along the way of their points from its start to its end, and along
- * the way by which these were pushed out. */
-void bo_tree_touch_work(const bough_tree_model *model, const bo_tree_work *work, void (*add)(void *, int32_t, double),
-                        void *data) {
-    const bo_tree_touch *touch = work->touch;
-    for (size_t i = 0; touch && touch->answered && i < touch->point_count; i++) {
-        const bo_vec3 force = touch->contacts[i].force;
-        const bo_tree_point *point = &touch->points[i];
-        const bo_vec3 end = bo_mul_add(point->x, touch->share, point->moves);
-        const bo_vec3 other_end = bo_mul_add(point->x, touch->share, point->other_moves);
-        const double push = touch->pushes ? touch->push[i] * bo_dot(force, point->axes[0]) : 0;
-        add(data, model->parts[point->part].tree, bo_dot(force, bo_sub(end, point->start)) + push);
-        if (point->other >= 0)
-            add(data, model->parts[point->other].tree, -bo_dot(force, bo_sub(other_end, point->other_start)));
-    }
 }

@@ -58,7 +58,7 @@ const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
- * last one. False: there were none. */
+ * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
@@ -175,6 +175,7 @@ struct bo_tree_touch {
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */
+    double pushed_share;   /* likewise, by those of the search for places */
     bool answered;         /* there are some */
     int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;
@@ -200,6 +201,8 @@ typedef struct bo_tree_search {
     bo_tree_touch *touch;
     double dt;
     const bo_tree_scheme *scheme;
+    bool still;   /* for an equilibrium: obstacles stand where they are at the time of the state, */
+    double reach; /* and points touch that come nearer than this, m */
 } bo_tree_search;
 
 /* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
@@ -221,6 +224,15 @@ void bo_tree_touch_note(const bough_tree_model *model, bo_tree_touch *touch);
 void bo_tree_touch_remember(bo_tree_touch *touch);
 /* Makes what is in memory findable. */
 void bo_tree_touch_index(bo_tree_touch *touch);
+/* The contacts of trees that sleep, in snapshots: bytes that they take (touch NULL: none), and writing them. Checking
+ * also makes room for them, so that reading cannot fail; the list of contacts has no others then. */
+size_t bo_tree_kept_size(const bo_tree_touch *touch);
+void bo_tree_save_kept(const bo_tree_touch *touch, unsigned char *bytes);
+bough_status bo_tree_check_kept(bough_context *ctx, const bough_tree_model *model, bo_tree_touch *touch,
+                                const unsigned char *bytes, size_t size);
+void bo_tree_read_kept(bo_tree_touch *touch, const unsigned char *bytes, size_t size);
+/* Mixes all that a state touches into a hash; touch NULL: as it is. */
+uint64_t bo_tree_touch_hash(const bo_tree_touch *touch, uint64_t hash);
 
 /* touch_closure.c: the parts that touch, with all between them and the roots. */
 

@@ -2,6 +2,7 @@
 #include "tree/touch.h"
 
 #include "base/pose.h"
+#include "component/image.h"
 
 #define TOUCH_COOKIE 0xB0061054u
 
@@ -101,4 +102,64 @@ int32_t bough_tree_state_contacts(const bough_tree_state *state, int32_t most, b
         bo_store3(contacts[i].force, from->force);
     }
     return count;
+}
+
+/* ---- what a recording belongs to ---- */
+
+static uint64_t hash_numbers(uint64_t hash, size_t count, const double *numbers) {
+    return numbers ? bo_image_hash(hash, numbers, count * sizeof *numbers) : hash;
+}
+
+static uint64_t hash_pose(uint64_t hash, const bo_se3 *pose) {
+    return bo_image_hash(bo_image_hash(hash, &pose->R, sizeof pose->R), &pose->t, sizeof pose->t);
+}
+
+static uint64_t hash_shape(uint64_t hash, const bo_obstacle *shape) {
+    const double sizes[] = {(double)shape->kind, shape->radius,   shape->half,
+                            shape->halves.x,     shape->halves.y, shape->halves.z};
+    hash = hash_numbers(hash, sizeof sizes / sizeof *sizes, sizes);
+    hash = hash_pose(hash, &shape->pose);
+    if (shape->height) {
+        const bo_height_spline *h = shape->height;
+        hash = hash_numbers(hash, 2, h->cell);
+        hash = hash_numbers(hash, ((size_t)h->columns + 2) * ((size_t)h->rows + 2), h->coefficients);
+    }
+    if (shape->grid) {
+        const bo_distance_grid *g = shape->grid;
+        size_t count = 1;
+        for (int k = 0; k < 3; k++)
+            count *= (size_t)g->counts[k] + 2;
+        hash = hash_numbers(hash, 1, &g->cell);
+        hash = bo_image_hash(hash, &g->origin, sizeof g->origin);
+        hash = hash_numbers(hash, count, g->coefficients);
+    }
+    return hash;
+}
+
+/* A path is a function, of which some places stand for all. */
+static uint64_t hash_path(uint64_t hash, const bo_touch_obstacle *obstacle) {
+    enum { PLACES = 64 };
+    for (int k = 0; k < PLACES && obstacle->pose; k++) {
+        const bo_se3 pose = obstacle->pose(obstacle->pose_data, 0.01 * k * k); /* s: near each other at first */
+        hash = hash_pose(hash, &pose);
+    }
+    return hash;
+}
+
+uint64_t bo_tree_touch_hash(const bo_tree_touch *touch, uint64_t hash) {
+    if (!touch)
+        return hash;
+    const bo_tree_touch_def *def = &touch->def;
+    const double numbers[] = {def->friction,   def->slip,      (double)def->most_contacts,
+                              def->rest_speed, def->rest_time, (double)def->obstacle_count};
+    hash = hash_numbers(hash, sizeof numbers / sizeof *numbers, numbers);
+    for (int32_t i = 0; i < def->obstacle_count; i++) {
+        hash = hash_numbers(hash, 1, &def->obstacles[i].friction);
+        hash = hash_path(hash_shape(hash, &def->obstacles[i].shape), &def->obstacles[i]);
+    }
+    for (int32_t i = 0; i < def->solid_count; i++)
+        hash = hash_shape(bo_image_hash(hash, &def->solids[i].part, sizeof def->solids[i].part), &def->solids[i].shape);
+    for (int32_t i = 0; i < touch->mixing_count; i++)
+        hash = bo_image_hash(hash, &touch->mixing[i], sizeof touch->mixing[i]);
+    return hash;
 }

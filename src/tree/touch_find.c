@@ -157,7 +157,7 @@ typedef struct {
 /* A point that comes nearer than this may touch in the step, or in the next: those that lie on something are held all
  * the time, and those that come are slowed down to where they just meet it. */
 static double reach_of(const bo_tree_search *s) {
-    return s->dt * s->dt * bo_norm(bo_load3(s->state->gravity)) + 1e-9;
+    return s->still ? s->reach : s->dt * s->dt * bo_norm(bo_load3(s->state->gravity)) + 1e-9;
 }
 
 static bool comes_near(const bo_tree_search *s, double gap, double rate) {
@@ -522,7 +522,7 @@ static void place_obstacles(bo_tree_search *s) {
         touch->now[o] = from->shape;
         touch->before[o] = from->shape.pose;
         if (from->pose) {
-            touch->now[o].pose = from->pose(from->pose_data, s->state->time + s->dt);
+            touch->now[o].pose = from->pose(from->pose_data, s->state->time + (s->still ? 0 : s->dt));
             touch->before[o] = from->pose(from->pose_data, s->state->time);
         }
     }

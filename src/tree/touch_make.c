@@ -221,6 +221,9 @@ bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *mod
                                  const bo_tree_touch_def *def) {
     bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_touch *touch = NULL;
+    if (w->log)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "what the parts touch cannot change while the state is recorded; say it before that");
     if (def) {
         BO_TRY(check(ctx, model, def));
         touch = BO_NEW(ctx, bo_tree_touch);

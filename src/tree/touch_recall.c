@@ -1,6 +1,9 @@
 /* Forces of contacts are kept from one step to the next: what rests is found at once. docs/theory/tree.md, "Contact". */
 #include "tree/touch.h"
 
+#include "base/vec.h"
+
+#include <math.h>
 #include <string.h>
 
 static uint64_t hash_of(int32_t part, int32_t feature, int32_t other) {
@@ -85,4 +88,68 @@ void bo_tree_touch_remember(bo_tree_touch *touch) {
     memcpy(touch->memory, touch->fresh, touch->memory_count * sizeof *touch->memory);
     if (any)
         bo_tree_touch_index(touch);
+}
+
+/* ---- contacts of trees that sleep, in snapshots ---- */
+
+/* A contact as plain numbers. */
+typedef struct bo_kept_record {
+    double part, obstacle, other, gap;
+    double position[3], normal[3], force[3];
+} bo_kept_record;
+
+size_t bo_tree_kept_size(const bo_tree_touch *touch) {
+    return touch ? touch->kept_count * sizeof(bo_kept_record) : 0;
+}
+
+void bo_tree_save_kept(const bo_tree_touch *touch, unsigned char *bytes) {
+    for (size_t i = 0; touch && i < touch->kept_count; i++) {
+        const bo_tree_contact *from = &touch->kept[i];
+        bo_kept_record to = {.part = from->part, .obstacle = from->obstacle, .other = from->other, .gap = from->gap};
+        bo_store3(to.position, from->position);
+        bo_store3(to.normal, from->normal);
+        bo_store3(to.force, from->force);
+        memcpy(bytes + i * sizeof to, &to, sizeof to);
+    }
+}
+
+static bool is_index(double x, double end) {
+    return x >= -1 && x < end && x == floor(x);
+}
+
+bough_status bo_tree_check_kept(bough_context *ctx, const bough_tree_model *model, bo_tree_touch *touch,
+                                const unsigned char *bytes, size_t size) {
+    const double parts = model->def.part_count;
+    if (size % sizeof(bo_kept_record) != 0)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes too many", size % sizeof(bo_kept_record));
+    for (size_t at = 0; touch && at < size; at += sizeof(bo_kept_record)) {
+        bo_kept_record k;
+        memcpy(&k, bytes + at, sizeof k);
+        const bool known = k.part >= 0 && is_index(k.part, parts) && is_index(k.other, parts) &&
+                           is_index(k.obstacle, touch->def.obstacle_count) && (k.other < 0) != (k.obstacle < 0);
+        if (!known || !bo_all_finite(sizeof k / sizeof(double), &k.part))
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has a contact of things that are not there");
+    }
+    return touch && (!BO_RESERVE(ctx, touch->kept, touch->kept_capacity, size / sizeof(bo_kept_record) + 1) ||
+                     !BO_RESERVE(ctx, touch->contacts, touch->contact_capacity, size / sizeof(bo_kept_record) + 1))
+               ? BOUGH_ERROR_MEMORY
+               : BOUGH_OK;
+}
+
+void bo_tree_read_kept(bo_tree_touch *touch, const unsigned char *bytes, size_t size) {
+    if (!touch)
+        return;
+    touch->kept_count = size / sizeof(bo_kept_record);
+    for (size_t i = 0; i < touch->kept_count; i++) {
+        bo_kept_record k;
+        memcpy(&k, bytes + i * sizeof k, sizeof k);
+        touch->kept[i] = touch->contacts[i] = (bo_tree_contact){.part = (int32_t)k.part,
+                                                                .obstacle = (int32_t)k.obstacle,
+                                                                .other = (int32_t)k.other,
+                                                                .position = bo_load3(k.position),
+                                                                .normal = bo_load3(k.normal),
+                                                                .force = bo_load3(k.force),
+                                                                .gap = k.gap};
+    }
+    touch->contact_count = (int32_t)touch->kept_count;
 }

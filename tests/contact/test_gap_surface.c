@@ -253,6 +253,40 @@ static void memory_that_runs_out_is_given_back(void **unused) {
     free(s);
 }
 
+typedef struct {
+    int calls, patience;
+    double last;
+} onlooker;
+
+static bool look_on(void *user, const bough_progress *progress) {
+    onlooker *o = user;
+    check(progress->fraction >= o->last && progress->fraction <= 1);
+    o->last = progress->fraction;
+    return ++o->calls <= o->patience;
+}
+
+/* Whoever waits for the distances sees how far they are, and may end it. */
+static void distances_show_progress_and_can_be_cancelled(void **state) {
+    (void)state;
+    enum { COUNT = 20 };
+    surface *s = sphere_surface(2);
+    const int32_t counts[3] = {COUNT, COUNT, COUNT};
+    double *distances = calloc(COUNT * COUNT * COUNT, sizeof *distances);
+    for (int ends = 0; ends < 2; ends++) {
+        bough_context_def def = bough_default_context_def();
+        onlooker o = {.patience = ends ? 5 : 1000};
+        def.progress = look_on, def.progress_user = &o, def.thread_count = 1;
+        bough_context *ctx = bough_context_create(&def);
+        const bough_status status =
+            bo_distances_of_surface(ctx, s->vertex_count, s->vertices, s->triangle_count, s->triangles, counts, 0.15,
+                                    bo_v3(-1.4, -1.4, -1.4), distances);
+        check_int(status, ends ? BOUGH_CANCELLED : BOUGH_OK);
+        check(ends ? o.calls == 6 : o.calls >= 10);
+        bough_context_destroy(ctx);
+    }
+    free(distances), free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sphere_of_triangles_is_nearly_one),
@@ -260,6 +294,7 @@ int main(void) {
         cmocka_unit_test(small_holes_do_no_harm),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(memory_that_runs_out_is_given_back),
+        cmocka_unit_test(distances_show_progress_and_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

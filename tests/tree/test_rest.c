@@ -1,6 +1,7 @@
 /* Trees that lie still fall asleep, cost nothing and change nothing, and wake up when something happens to them. */
 #include "bars.h"
 
+#include "tree/snapshot.h"
 #include "tree/touch.h"
 
 static const double dt = 1.0 / 240;
@@ -217,9 +218,60 @@ static void snapshots_sleep(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The contacts of what sleeps are part of a snapshot, whatever the state that it goes to has touched since; bytes that
+ * name things which are not there are refused. */
+static void snapshots_list_contacts_of_sleepers(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bars b;
+    drop(&b, ctx, 1, true);
+    touch(&b, 1, &ground);
+    check(until(&b, 0, true, 10) < 10);
+    const double weight = weight_on_ground(&b);
+    const size_t size = bough_tree_state_snapshot_size(b.model, b.state);
+    unsigned char *kept = malloc(size);
+    bough_tree_state_save(b.model, b.state, kept);
+    check(weight > 1);
+    for (int asleep = 0; asleep < 2; asleep++) {
+        bough_tree_state *other;
+        check_ok(ctx, bough_tree_state_create(ctx, b.model, &other));
+        bough_tree_state_destroy(ctx, b.state);
+        b.state = other;
+        touch(&b, 1, &ground);
+        check_ok(ctx, bough_tree_state_restore(ctx, b.model, b.state, kept, size));
+        for (int steps = 0; steps < 2; steps++) {
+            check_near(weight_on_ground(&b), weight, 0);
+            check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, dt, NULL));
+        }
+        touch(&b, 1, &ground);
+        check_near(weight_on_ground(&b), 0, 0);
+    }
+    double *part = (double *)(kept + size) - 13; /* of the last contact: part, obstacle, other, gap, three vectors */
+    check(part[0] == 0 && part[1] == 0 && part[2] == -1);
+    for (int k = 0; k < 3; k++) {
+        double wrong[] = {-1, 0.5, 1e9};
+        unsigned char *plain = malloc(size);
+        bo_tree_save_plain(b.model, b.state, plain);
+        const size_t now = bough_tree_state_snapshot_size(b.model, b.state);
+        check(now < size);
+        memcpy(plain + now, part, 13 * sizeof *part);
+        memcpy(plain + now, &wrong[k], sizeof *part);
+        const uint64_t longer = now + 13 * sizeof *part;
+        memcpy(plain + 8, &longer, sizeof longer);
+        check_fails(ctx, bo_tree_restore_plain(ctx, b.model, b.state, plain, longer), BOUGH_ERROR_FORMAT, "not there");
+        free(plain);
+    }
+    free(kept);
+    clear_bars(&b);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_sleeps_stays_as_it_is),
-                                       cmocka_unit_test(what_happens_wakes), cmocka_unit_test(obstacles_that_come_wake),
-                                       cmocka_unit_test(sleep_disturbs_nobody), cmocka_unit_test(snapshots_sleep)};
+                                       cmocka_unit_test(what_happens_wakes),
+                                       cmocka_unit_test(obstacles_that_come_wake),
+                                       cmocka_unit_test(sleep_disturbs_nobody),
+                                       cmocka_unit_test(snapshots_sleep),
+                                       cmocka_unit_test(snapshots_list_contacts_of_sleepers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,9 +255,9 @@ static void snapshots_know_contacts(void **state) {
     b.parts[0].position[2] = 0.3;
     grow_bars(&b);
     touch(&b, &ground, 0, NULL, 0.5);
-    for (int step = 0; step < 80; step++)
+    for (int step = 0; step < 80 || (step < 200 && bough_tree_state_contacts(b.state, 0, NULL) == 0); step++)
         check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, 1.0 / 240, NULL));
-    check(bough_tree_state_contacts(b.state, 0, NULL) > 0);
+    check(bough_tree_state_contacts(b.state, 0, NULL) > 0); /* bars that shake leave the ground at times */
     const size_t size = bough_tree_state_snapshot_size(b.model, b.state);
     unsigned char *kept = malloc(size), *first = malloc(size), *second = malloc(size);
     bough_tree_state_save(b.model, b.state, kept);
