@@ -215,7 +215,8 @@ typedef struct bough_contact_world_def {
     double margin;           /* how near things are looked at, beside what they move in a step: parts of the smaller
                                 one's radius; 0.05 */
     double correction;       /* part of an overlap that is undone in a step; 0.2 */
-    double push_speed;       /* m/s: but not faster than this; 0.2 */
+    double push_speed;       /* m/s: but not faster than this, or than what falls so far, and among bodies and obstacles
+                                only as far as there is energy for it; 0.2 */
     double bounce_speed;     /* m/s: slower impacts do not bounce; 0.02 */
     int32_t most_rounds;     /* of the search for impulses; 200 */
     double tolerance;        /* of that search, against the speeds at which things would meet; 1e-5 */

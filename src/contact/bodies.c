@@ -74,6 +74,13 @@ static void fill_motion(const bough_rigid_body *now, double motion[36]) {
     }
 }
 
+/* Half of f . A f, where f is what forces change of the rates. */
+static double half_square(const bo_body *body) {
+    const bo_vec3 v = bo_sub(bo_load3(body->y), bo_load3(body->before)),
+                  w = bo_sub(bo_load3(body->y + 3), bo_load3(body->before + 3));
+    return 0.5 * (body->mass * bo_dot(v, v) + bo_dot(w, bo_mat_vec(body->inertia, w)));
+}
+
 /* Rates without contact are those in the axes at the start, before the body turns: there an impulse p changes the spin by
  * I^-1 p exactly, and the turn that follows keeps momentum and energy. Rates after the turn would belong to other axes,
  * and where a light body is spun up its energy would rise by p . (change of the spin by the turn). */
@@ -85,8 +92,11 @@ void bo_bodies_predict(bough_contact_world *world, double dt) {
         body->momentum = bo_mul_add(bo_mat_vec(body->inertia, spin), dt, torque);
         bo_store3(body->before, bo_load3(now->velocity));
         bo_store3(body->before + 3, spin);
+        bo_store3(body->start, bo_scale(body->mass, bo_load3(now->velocity)));
+        bo_store3(body->start + 3, bo_mat_vec(body->inertia, spin));
         bo_store3(body->y, velocity_without_contact(world, i, dt));
         bo_store3(body->y + 3, bo_mat_vec(body->inverse_inertia, body->momentum)); /* before it turns: see above */
+        bo_world_work(world)->groups[bo_world_work(world)->actor_count + i].by_forces = half_square(body);
         fill_motion(now, body->motion);
     }
 }

@@ -200,7 +200,7 @@ static bool bounce(bo_contact_problem *p) {
     return any;
 }
 
-/* ---- restitution that adds no energy ---- */
+/* ---- no energy out of nothing ---- */
 
 static void keep_plain(bo_contact_problem *p) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -211,26 +211,36 @@ static void keep_plain(bo_contact_problem *p) {
     }
 }
 
-/* Newton's law of impact, point by point, may add energy where there are friction and several points. A step takes the
- * rates from y0 by forces to y0 + f, and by impulses to y0 + f + A^-1 G lambda, with which it ends; on the way forces do
- * the work f . A y. So its energy changes by that of z = y0 + A^-1 G lambda against y0 (and a constant, the square of
- * f), which is lambda . (v0 + v - (vf - v0)) / 2 with the rates at the points: v0 at the start, vf without impulses, v
- * at the end. Along the way lambda_0 + s (lambda_1 - lambda_0) from impulses without restitution to those with it, that
- * is a quadratic function of s with a positive bend, and all of the way obeys friction and contact: it is followed as
- * far as energy is not added, or no more than without restitution. */
-static void spare_energy(bo_contact_problem *p) {
-    double start = 0, end = 0, bend = 0;
+/* What impulses lambda add to the energy of a step. It takes the rates from y0 by forces to y0 + f, and by impulses to
+ * y0 + f + A^-1 G lambda, with which it ends; on the way forces do the work f . A y. So its energy changes by that of z =
+ * y0 + A^-1 G lambda against y0, and by -f . A f / 2, which has no part in this sum: lambda . (v0 + v - (vf - v0)) / 2
+ * with the rates at the points: v0 at the start, vf without impulses, v at the end. */
+static double added_energy(const bo_contact_problem *p) {
+    double sum = 0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const bo_constraint *c = constraint_at(p, i);
         double v[3];
         find_rates(p, c, false, v);
-        for (int r = 0; r < 3; r++) {
-            start += 0.5 * c->plain[r] * (c->lever[r] + c->plain_rates[r]);
-            end += 0.5 * c->impulse[r] * (c->lever[r] + v[r]);
-            bend += 0.5 * (c->impulse[r] - c->plain[r]) * (v[r] - c->plain_rates[r]);
-        }
+        for (int r = 0; r < 3; r++)
+            sum += 0.5 * c->impulse[r] * (c->lever[r] + v[r]);
     }
-    const double most = fmax(start, 0), slope = end - start - bend;
+    return sum;
+}
+
+/* Goes from the impulses kept as plain only as far towards those of the last search as `most` energy is added: along
+ * the way lambda_0 + s (lambda_1 - lambda_0) that is a quadratic function of s with a positive bend, and all of the way
+ * obeys friction and contact. */
+static void spare_energy(bo_contact_problem *p, double start, double most) {
+    const double end = added_energy(p);
+    double bend = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const bo_constraint *c = constraint_at(p, i);
+        double v[3];
+        find_rates(p, c, false, v);
+        for (int r = 0; r < 3; r++)
+            bend += 0.5 * (c->impulse[r] - c->plain[r]) * (v[r] - c->plain_rates[r]);
+    }
+    const double slope = end - start - bend;
     if (!(end > most) || !(bend > 0))
         return;
     const double root = slope * slope + 4 * bend * (most - start);
@@ -245,6 +255,17 @@ static void spare_energy(bo_contact_problem *p) {
         c->speed = c->plain_speed + s * (c->speed - c->plain_speed);
         apply(p, c, back);
     }
+}
+
+/* Newton's law of impact, point by point, may add energy where there are friction and several points: no more is added
+ * than without restitution. */
+static void search_bounces(bo_contact_problem *p, double tolerance) {
+    keep_plain(p);
+    if (!bounce(p))
+        return;
+    const double start = added_energy(p);
+    sweep(p, tolerance);
+    spare_energy(p, start, fmax(start, 0));
 }
 
 static void sum_impulses(bo_contact_problem *p) {
@@ -262,6 +283,142 @@ static void sum_impulses(bo_contact_problem *p) {
     }
 }
 
+/* What contacts of an island may add to the energy of a step. */
+typedef struct {
+    double most; /* J: half of f . A f, f what forces change of the rates; what was taken by drag comes on top of it */
+    double motion; /* J: kinetic energy at the start */
+    bool held;     /* by something that does not move */
+} allowance;
+
+/* False where the energy of a group is not known. Counts each group once. */
+static bool find_allowance(const bo_contact_problem *p, allowance *a) {
+    *a = (allowance){0};
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        for (int s = 0; s < 2; s++) {
+            const int32_t g = constraint_at(p, i)->groups[s];
+            if (g >= 0 && !p->groups[g].momentum)
+                return false;
+            if (g >= 0)
+                p->groups[g].counted = false;
+        }
+    bool led = false;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const bo_constraint *c = constraint_at(p, i);
+        a->held = a->held || c->groups[0] < 0 || c->groups[1] < 0;
+        led = led || c->carried[0] != 0 || c->carried[1] != 0 || c->carried[2] != 0;
+        for (int s = 0; s < 2; s++) {
+            bo_group *g = c->groups[s] < 0 ? NULL : &p->groups[c->groups[s]];
+            if (!g || g->counted)
+                continue;
+            g->counted = true, a->most += g->by_forces;
+            for (int32_t k = 0; k < g->size; k++)
+                a->motion += 0.5 * g->momentum[k] * g->before[k];
+        }
+    }
+    a->held = a->held && !led;
+    return true;
+}
+
+/* A search that did not end (masses a million apart, more rounds than there may be) leaves impulses of any energy: all of
+ * them are made smaller by one factor, until they add no more than `most`. */
+static void spare_unfinished(bo_contact_problem *p, double most) {
+    if (!(added_energy(p) > most))
+        return;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = constraint_at(p, i);
+        memset(c->plain, 0, sizeof c->plain);
+        memcpy(c->plain_rates, c->without, sizeof c->without);
+        c->plain_speed = c->speed;
+    }
+    spare_energy(p, 0, most);
+}
+
+/* Makes the impulses that were kept those of now, and keeps these. */
+static void exchange(bo_contact_problem *p) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = constraint_at(p, i);
+        find_rates(p, c, false, c->plain_rates);
+        for (int r = 0; r < 3; r++) {
+            c->change[r] = c->plain[r] - c->impulse[r];
+            c->plain[r] = c->impulse[r], c->impulse[r] += c->change[r];
+        }
+        const double speed = c->speed;
+        c->speed = c->plain_speed, c->plain_speed = speed;
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        apply(p, constraint_at(p, i), constraint_at(p, i)->change);
+}
+
+/* Undoes overlaps, as far as there is energy for it. Returns what is missing, J. At rest a part of `most` that is
+ * negligible is not looked at: it lifts things out of what is left of overlaps, less than a nanometre, and the search then ends at the same impulses
+ * in every step. */
+static double search_with_energy(bo_contact_problem *p, double tolerance, double most) {
+    const double negligible = 1e-7 * most;
+    bool any = false;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        constraint_at(p, i)->speed = constraint_at(p, i)->wanted;
+        any = any || constraint_at(p, i)->wanted > 0;
+    }
+    sweep(p, tolerance);
+    const double missing = added_energy(p) - most;
+    if (!(missing > negligible))
+        return 0;
+    if (any) {
+        keep_plain(p);
+        for (int32_t i = 0; i < p->constraint_count; i++)
+            constraint_at(p, i)->speed = fmin(constraint_at(p, i)->wanted, 0);
+        sweep(p, tolerance);
+        const double start = added_energy(p);
+        if (start <= most) {
+            exchange(p);
+            spare_energy(p, start, most);
+            return missing;
+        }
+    }
+    spare_unfinished(p, most);
+    return missing;
+}
+
+/* Slows the whole island down by a part of what its rates were at the start of the step, as if it had begun so. */
+static void drag(bo_contact_problem *p, double part, allowance *a) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = constraint_at(p, i);
+        for (int r = 0; r < 3; r++) {
+            const double start = 0.5 * (c->lever[r] + c->without[r]);
+            c->without[r] -= part * start, c->lever[r] -= part * start;
+        }
+        for (int s = 0; s < 2; s++) {
+            bo_group *g = c->groups[s] < 0 ? NULL : &p->groups[c->groups[s]];
+            if (!g || !g->counted)
+                continue;
+            g->counted = false;
+            for (int32_t k = 0; k < g->size; k++)
+                g->y[k] -= part * g->before[k], g->impulse[k] -= part * g->momentum[k];
+        }
+    }
+    a->most += a->motion * part * (2 - part);
+}
+
+/* Undoing an overlap lifts things and sets them moving. What that takes is paid from what the impact has taken: where
+ * nothing overlaps, or overlaps are left as they are (no speed above 0), a step adds lambda . v <= 0 less half the square
+ * of all change of rates. Where that is not enough, an island that something holds is slowed down to pay for it, by a
+ * small part in a step: what ploughs through the ground gets slower. Whatever is still missing waits for a later step. */
+static void search_overlaps(bo_contact_problem *p, double tolerance) {
+    const double most_drag = 0.05 /* of all rates, in a step */, worth = 1e-3 /* of what is missing */;
+    allowance a;
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        constraint_at(p, i)->wanted = constraint_at(p, i)->speed;
+    if (!find_allowance(p, &a)) {
+        sweep(p, tolerance);
+        return;
+    }
+    const double missing = search_with_energy(p, tolerance, a.most);
+    if (!a.held || !(missing > 0) || 2 * most_drag * a.motion < worth * missing)
+        return;
+    drag(p, fmin(1 - sqrt(fmax(0, 1 - missing / a.motion)), most_drag), &a);
+    search_with_energy(p, tolerance, a.most);
+}
+
 void bo_contact_solve(bo_contact_problem *p) {
     double scale = 0;
     p->rounds = 0, p->residual = 0;
@@ -275,7 +432,7 @@ void bo_contact_solve(bo_contact_problem *p) {
         c->approach = -start[0];
         find_rates(p, c, false, v);
         for (int r = 0; r < 3; r++)
-            c->lever[r] = 2 * start[r] - v[r];
+            c->lever[r] = 2 * start[r] - v[r], c->without[r] = v[r];
         scale = fmax(scale, fmax(fabs(v[0] - c->speed), fmax(fabs(v[1]), fabs(v[2]))));
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
@@ -285,12 +442,8 @@ void bo_contact_solve(bo_contact_problem *p) {
         limit_friction(c->friction * c->impulse[0], c->impulse + 1);
         apply(p, c, c->impulse);
     }
-    sweep(p, p->tolerance * scale);
-    keep_plain(p);
-    if (bounce(p)) {
-        sweep(p, p->tolerance * scale);
-        spare_energy(p);
-    }
+    search_overlaps(p, p->tolerance * scale);
+    search_bounces(p, p->tolerance * scale);
     for (int32_t i = 0; i < p->constraint_count; i++)
         p->residual = fmax(p->residual, residual_of(p, constraint_at(p, i)));
     sum_impulses(p);

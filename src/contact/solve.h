@@ -8,11 +8,14 @@
 /* A group of rates y that move together: an impulse p changes them by A^-1 p. */
 typedef struct bo_group {
     int32_t size;
-    const double *inverse; /* size x size: A^-1, symmetric; NULL: `answers` of its rows are given */
-    double *y;             /* size: without contact; changed */
-    const double *before;  /* size: at the start of the step */
-    double *impulse;       /* size: by all contacts */
-    double least;          /* 1/kg: directions with less than that are rigid, and no impulse is looked for */
+    const double *inverse;  /* size x size: A^-1, symmetric; NULL: `answers` of its rows are given */
+    double *y;              /* size: without contact; changed */
+    const double *before;   /* size: at the start of the step */
+    double *impulse;        /* size: by all contacts */
+    double least;           /* 1/kg: directions with less than that are rigid, and no impulse is looked for */
+    const double *momentum; /* size: A times `before`; NULL: energy is not known, and not looked at */
+    double by_forces;       /* J: half of f . A f, f what forces change of the rates in the step */
+    bool counted;           /* by the solver */
 } bo_group;
 
 /* A point where the first of two groups must not come nearer to the second along the normal. */
@@ -20,15 +23,17 @@ typedef struct bo_constraint {
     int32_t groups[2]; /* -1: does not move */
     size_t rows[2];    /* where 3 x size numbers of each begin: rate along the normal and two tangents */
     double friction, restitution;
-    double speed;      /* m/s: apart, at least this */
+    double speed;      /* m/s: apart, at least this; above 0 it undoes an overlap */
     double carried[3]; /* m/s: what the rates are when all groups rest, since the second one is led by others */
     double impulse[3]; /* N s: along the normal and two tangents; a first guess, then the answer */
     /* by the solver */
     double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */
     double approach;
     double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
-    double plain[3], plain_rates[3], plain_speed; /* without restitution: impulse, rates at the point, speed */
-    double lever[3]; /* twice the rates at the start of the step, less those at its end without contact */
+    double wanted;              /* speed, before energy was looked at */
+    double plain[3], plain_rates[3], plain_speed; /* before the last search: impulse, rates at the point, speed */
+    double without[3];                            /* rates at the point at the end of the step, without contact */
+    double lever[3];                              /* twice the rates at its start, less those */
 } bo_constraint;
 
 typedef struct bo_contact_problem {

@@ -291,7 +291,12 @@ static bough_status add_bodies(bough_context *ctx, bough_contact_world *world, c
         const bough_rigid_body_def *body = &def->bodies[i];
         bo_body *made = &w->bodies[i];
         bo_body_make(body, made, &world->bodies[i]);
-        w->groups[w->group_count] = (bo_group){6, made->inverse, made->y, made->before, made->impulse, 0};
+        w->groups[w->group_count] = (bo_group){.size = 6,
+                                               .inverse = made->inverse,
+                                               .y = made->y,
+                                               .before = made->before,
+                                               .impulse = made->impulse,
+                                               .momentum = made->start};
         add_place(w, (bough_contact_side){BOUGH_CONTACT_OF_BODY, i, -1}, w->group_count++);
         for (int32_t k = 0; k < body->shape_count; k++)
             BO_TRY(add_thing(ctx, w, bo_label_of("body", i, body->name).text, &body->shapes[k], body->friction,

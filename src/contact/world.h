@@ -40,6 +40,7 @@ typedef struct bo_body {
     double inverse[36]; /* of (mass; inertia), for rates (velocity in the world; spin in its axes) */
     double motion[36];  /* 6 x 6: velocity and spin in the world, by the rates */
     double y[6], before[6], impulse[6];
+    double start[6];  /* mass times velocity, inertia times spin, at the start of the step */
     bo_vec3 momentum; /* angular, in its axes at the start of the step, without contact */
     bough_rigid_body next;
 } bo_body;

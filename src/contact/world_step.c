@@ -33,9 +33,10 @@ static void place_all(world_work *w, const bough_rigid_body *bodies) {
 /* ---- constraints ---- */
 
 /* The speed at which they must part: as much as brings them together when they are apart; undoing part of an overlap.
- */
-static double least_speed(const bough_contact_world_def *def, double gap, double dt) {
-    return gap > 0 ? -gap / dt : fmin(-def->correction * gap / dt, def->push_speed);
+ * fall: what free bodies would get when they fall as far as they overlap. So fast they may be thrown out of a deep
+ * overlap, where the impact leaves the energy for it: later nothing would lift what lies still. */
+static double least_speed(const bough_contact_world_def *def, double gap, double dt, double fall) {
+    return gap > 0 ? -gap / dt : fmin(-def->correction * gap / dt, fmax(def->push_speed, fall));
 }
 
 /* An obstacle that is led has no rates, but a velocity at the point: the rate there is less by that. */
@@ -68,9 +69,13 @@ static void add_rows(const world_work *w, const bo_place *place, const bo_meetin
 }
 
 /* body_row: where the next rows of bodies go; actors have their own cursor. */
-static void fill_constraint(world_work *w, const bo_meeting *m, double dt, size_t *body_row, bo_constraint *c) {
+static void fill_constraint(world_work *w, const bo_meeting *m, double dt, double weight, size_t *body_row,
+                            bo_constraint *c) {
     const bo_thing *things[2] = {&w->things[m->a], &w->things[m->b]};
-    *c = (bo_constraint){.groups = {-1, -1}, .speed = least_speed(&w->def, m->gap, dt)};
+    const bool free = w->places[things[0]->place].group >= w->actor_count && /* of bodies and obstacles */
+                      (w->places[things[1]->place].group < 0 || w->places[things[1]->place].group >= w->actor_count);
+    const double fall = free ? sqrt(2 * weight * fmax(0, -m->gap)) : 0;
+    *c = (bo_constraint){.groups = {-1, -1}, .speed = least_speed(&w->def, m->gap, dt, fall)};
     c->friction = sqrt(things[0]->friction * things[1]->friction);
     c->restitution = fmax(things[0]->restitution, things[1]->restitution);
     for (int s = 0; s < 2; s++) {
@@ -139,14 +144,15 @@ static size_t lay_out_rows(world_work *w, size_t *total) {
     return row;
 }
 
-static bough_status fill_constraints(bough_context *ctx, world_work *w, double dt) {
+/* weight: m/s^2 */
+static bough_status fill_constraints(bough_context *ctx, world_work *w, double dt, double weight) {
     size_t numbers, body_row = lay_out_rows(w, &numbers);
     if (!BO_RESERVE(ctx, w->constraints, w->constraint_capacity, w->meeting_count) ||
         !BO_RESERVE(ctx, w->rows, w->row_capacity, numbers) ||
         !BO_RESERVE(ctx, w->answers, w->answer_capacity, numbers))
         return bo_fail_memory(ctx);
     for (size_t i = 0; i < w->meeting_count; i++)
-        fill_constraint(w, &w->meetings[i], dt, &body_row, &w->constraints[i]);
+        fill_constraint(w, &w->meetings[i], dt, weight, &body_row, &w->constraints[i]);
     remember(w, dt);
     return BOUGH_OK;
 }
@@ -300,7 +306,7 @@ static bough_status find_impulses(bough_context *ctx, bough_contact_world *world
         return fail_not_finite(ctx);
     place_all(w, world->bodies);
     BO_TRY(bo_world_meet(ctx, w, dt));
-    BO_TRY(fill_constraints(ctx, w, dt));
+    BO_TRY(fill_constraints(ctx, w, dt, bo_norm(bo_load3(world->gravity))));
     BO_TRY(reserve_results(ctx, world));
     BO_TRY(ask_actors(ctx, w));
     bo_islands_find(&w->islands, (int32_t)w->meeting_count, w->constraints, w->def.islands);

@@ -347,12 +347,21 @@ static bough_status settle_with(mechanism_engine *e, bough_pose *before, double 
                    "no equilibrium was found: the forces move the mechanism too far; begin without \"settle\"");
 }
 
+static void load_at_rest(mechanism_engine *e) {
+    lose_place(e);
+    place(e);
+    load_at(e, 0, true);
+    lose_place(e);
+}
+
 static bough_status settle(mechanism_engine *e, double *residual) {
     bough_pose *before = BO_NEW_ARRAY(e->l.ctx, bough_pose, e->l.m->link_count);
     if (!before)
         return BOUGH_ERROR_MEMORY;
     drive_at(e, 0);
-    const bough_status status = settle_with(e, before, residual);
+    const bough_status status = bo_mechanism_can_rest(e) ? bo_mechanism_rest(e, load_at_rest, before, residual)
+                                                         : settle_with(e, before, residual);
+    lose_place(e);
     bo_free(e->l.ctx, before);
     return status;
 }

@@ -47,6 +47,12 @@ void bo_mechanism_note_push(mechanism_engine *e, const bo_spot *spot, bo_vec3 fo
 void bo_mechanism_note_motors(mechanism_engine *e, void (*drive)(mechanism_engine *e, double t), double t);
 void bo_mechanism_count_work(mechanism_engine *e);
 
+/* engine_rest.c: equilibria with contact. load: places the links, and applies what acts steadily; before: of the links.
+ * *residual: the acceleration that is left, as a part of gravity. */
+bool bo_mechanism_can_rest(const mechanism_engine *e);
+bough_status bo_mechanism_rest(mechanism_engine *e, void (*load)(mechanism_engine *e), bough_pose *before,
+                               double *residual);
+
 /* ---- engine_surface.c: links, free bodies and obstacles as things ---- */
 
 bough_status bo_mechanism_gather(bo_engine *engine);

@@ -37,6 +37,8 @@ typedef struct multibody_engine {
     int32_t *stress_points; /* of probes of stress; -1: all */
     bool *blank;            /* of the columns: the stress of rigid parts, which there is not */
     bough_pose *part_rests; /* of the frames of parts */
+    double rest_time;       /* s: the time at which everything stands still, while it comes to rest: */
+    bool rests;
     double rest_gravity;    /* potential at the start of the scene, J */
     double acting;          /* forces of the last step: forces_at() */
     /* ---- the account ---- */
@@ -97,6 +99,12 @@ void bo_multibody_watch_gaps(multibody_engine *e);
 bough_status bo_multibody_settle(multibody_engine *e, double *residual);
 /* As in bo_engine_kind. */
 bough_status bo_multibody_follow(void *data, double t, int32_t *snaps, bough_run_snap *last);
+
+/* ---- engine_rest.c: equilibria of what touches ---- */
+
+/* Lets everything come to rest at time t, under loads that act steadily, or then; *residual: the largest acceleration
+ * that is left, as a part of gravity. */
+bough_status bo_multibody_rest(multibody_engine *e, double t, bool steady, double *residual);
 
 /* ---- engine_points.c: points, and forces on them ---- */
 

@@ -47,7 +47,8 @@ void bo_multibody_drive(void *data, int32_t m, double time, double *place, doubl
     const bo_multibody_guides *g = &e->guides;
     *place = g->goals[m], *rate = 0;
     if (isnan(*place))
-        bo_spline_at(&e->plan->drives[m], time, place, rate, NULL);
+        bo_spline_at(&e->plan->drives[m], e->rests ? e->rest_time : time, place, rate, NULL);
+    *rate = e->rests ? 0 : *rate;
     if (g->strays[m] == 0)
         return;
     const double left = g->strays[m] * exp(-(time - g->since) / FADE);

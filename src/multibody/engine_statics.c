@@ -40,18 +40,9 @@ static bough_status find_equilibrium(multibody_engine *e, double t, bough_multib
                    "no equilibrium was found: the forces move the system too far; begin without \"settle\"");
 }
 
-/* Contact pushes but does not pull, which no equilibrium of springs and joints knows. */
-static void warn_of_contact(const multibody_engine *e) {
-    if (e->around)
-        bo_warn(
-            e->ctx,
-            "%s: equilibrium is found as if nothing touched: obstacles hold nothing up. A run finds how things come "
-            "to rest on each other",
-            e->plan->path);
-}
-
 bough_status bo_multibody_settle(multibody_engine *e, double *residual) {
-    warn_of_contact(e);
+    if (e->around)
+        return bo_multibody_rest(e, 0, true, residual);
     BO_TRY(find_equilibrium(e, 0, NULL));
     *residual = residual_of(e);
     memset(e->state->force, 0, (size_t)e->model->nv * sizeof *e->state->force);
@@ -61,7 +52,8 @@ bough_status bo_multibody_settle(multibody_engine *e, double *residual) {
 bough_status bo_multibody_follow(void *data, double t, int32_t *snaps, bough_run_snap *last) {
     multibody_engine *e = data;
     bough_multibody_path path = {0};
-    const bough_status status = find_equilibrium(e, t, &path);
+    double residual;
+    const bough_status status = e->around ? bo_multibody_rest(e, t, false, &residual) : find_equilibrium(e, t, &path);
     memset(e->state->force, 0, (size_t)e->model->nv * sizeof *e->state->force);
     e->has_power = false, e->acting = BO_MULTIBODY_OTHER_FORCES;
     *snaps = path.snaps;

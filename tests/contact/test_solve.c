@@ -31,7 +31,7 @@ static puzzle *random_puzzle(test_random *r, int32_t groups, int32_t constraints
             }
         for (int32_t k = 0; k < n; k++)
             p->y[g][k] = p->free_y[g][k] = spread(r), p->before[g][k] = spread(r);
-        p->groups[g] = (bo_group){n, p->inverse[g], p->y[g], p->before[g], p->impulse[g], 0};
+        p->groups[g] = (bo_group){n, p->inverse[g], p->y[g], p->before[g], p->impulse[g], 0, NULL, 0, false};
     }
     size_t row = 0;
     for (int32_t i = 0; i < constraints; i++) {

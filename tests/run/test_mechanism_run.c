@@ -666,6 +666,51 @@ static void a_base_lies_on_what_it_touches_with(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* An arm that is let go slowly lies on the floor where one that fell comes to rest, reduced and in full. */
+#define FALLING(engine, settle)                                                                                   \
+    "{'bough': 1, 'links': [{'name': 'base'}, {'name': 'arm', 'position': [0.25, 0, 0.1], 'mass': 1, 'inertia': " \
+    "[0.001, 0.03, 0.03, 0, 0, 0]}], 'joints': [{'name': 'hinge', 'kind': 'hinge', 'parent': 'base', 'child': "   \
+    "'arm', 'position': [0, 0, 0.1], 'axis': [0, 1, 0], 'stiffness': 5, 'damping': 1}], 'end_effectors': "        \
+    "[{'name': 'tip', 'link': 'arm', 'position': [0.5, 0, 0.1], 'shape': {'sphere': 0.03}, 'friction': 0}], "     \
+    "'obstacles': [{'name': 'floor', 'shape': {'plane': true}}], 'gravity': [0, 0, -9.81], 'engine': {'kind': "   \
+    "'" engine                                                                                                    \
+    "'}, 'probes': [{'name': 'tip', 'end_effector': 'tip'}, {'name': 'push', 'touch': 'tip'}], 'time': {'dt': "   \
+    "0.002, 'duration': 4}" settle "}"
+
+static void arms_settle_on_the_floor(void **state) {
+    (void)state;
+    static const char *const fell[] = {FALLING("mechanism", ""), FALLING("full", "")};
+    static const char *const settled[] = {FALLING("mechanism", ", 'settle': true"),
+                                          FALLING("full", ", 'settle': true")};
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    for (int i = 0; i < 2; i++) {
+        play a = begin_text(ctx, fell[i], &def), b = begin_text(ctx, settled[i], &def);
+        check_ok(ctx, bough_run_advance(ctx, a.run));
+        const double z = value(&b, "tip.z");
+        check_near(z, 0.03, 1e-8);
+        check_near(z, value(&a, "tip.z"), 1e-8);
+        check_near(value(&b, "tip.x"), value(&a, "tip.x"), 1e-8);
+        for (int k = 0; k < 50; k++)
+            check_ok(ctx, bough_run_step(ctx, b.run));
+        check_near(value(&b, "tip.z"), z, 1e-9);
+        check(value(&b, "push.fz") > 3);
+        check_near(value(&b, "push.fz"), value(&a, "push.fz"), 1e-6);
+        end(ctx, &a), end(ctx, &b);
+    }
+    check_no_run(
+        ctx, /* it falls for ever */
+        "{'bough': 1, 'free_base': true, 'settle': true, 'gravity': [0, 0, -9.81], 'links': [{'name': 'a', 'mass': "
+        "1, 'inertia': [1, 1, 1, 0, 0, 0], 'position': [0, 0, 1]}, {'name': 'b', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, "
+        "0], "
+        "'position': [0, 0, 1.2]}], 'joints': [{'kind': 'ball', 'parent': 'a', 'child': 'b', 'position': [0, 0, 1.1], "
+        "'stiffness': 10}], 'end_effectors': [{'name': 'tip', 'link': 'b', 'shape': {'sphere': 0.1}, "
+        "'friction': 1}], 'obstacles': [{'name': 'stone', 'shape': {'sphere': 0.1}, 'position': [9, 0, 0]}], 'time': "
+        "{'duration': 1}}",
+        "full", NULL, "nothing holds the mechanism where it is");
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_settles_where_statics_say),
@@ -684,6 +729,7 @@ int main(void) {
         cmocka_unit_test(a_lift_raises_a_ball),
         cmocka_unit_test(a_spinning_body_keeps_its_momentum),
         cmocka_unit_test(an_arm_rests_on_the_floor),
+        cmocka_unit_test(arms_settle_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),
         cmocka_unit_test(a_base_lies_on_what_it_touches_with),
         cmocka_unit_test(what_cannot_run_is_told),

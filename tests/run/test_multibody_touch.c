@@ -301,17 +301,10 @@ static void checkpoints_keep_contacts(void **state) {
     bough_context_destroy(ctx);
 }
 
-static void keep(void *user, const char *sentence) {
-    snprintf(user, 400, "%s", sentence);
-}
-
-/* Statics say that they know no contact; other integrators are refused by name. */
+/* Other integrators are refused by name; what nothing holds has no equilibrium, and that is said. */
 static void what_contact_cannot_do_is_said(void **state) {
     (void)state;
-    char heard[400] = "";
-    bough_context_def own = bough_default_context_def();
-    own.thread_count = 1, own.warn = keep, own.warn_user = heard;
-    bough_context *ctx = bough_context_create(&own);
+    bough_context *ctx = test_context(1);
     bough_run_def def = bough_default_run_def();
     bough_scene *scene;
     bough_run *run;
@@ -320,11 +313,19 @@ static void what_contact_cannot_do_is_said(void **state) {
     check(bough_run_create(ctx, scene, &def, &run) == BOUGH_ERROR_UNSUPPORTED);
     check(strstr(bough_message(ctx), "bodies that touch are stepped by \"bdf2\", not by \"tr-bdf2\"") != NULL);
     bough_scene_destroy(ctx, scene);
-    play p =
-        begin_text(ctx, LEVER(", 'stiffness': 5", "0.002", "1, 'integrator': 'bdf2'}, 'settle': true, 'curves': {"));
-    check(strstr(heard, "equilibrium is found as if nothing touched") != NULL);
-    check(value(&p, "rod.z") < 0.1); /* below where the ground would have it */
-    end(ctx, &p);
+    char text[4000];
+    snprintf(
+        text, sizeof text, "%s",
+        SCENE("{'name': 'sled', 'position': [0, 0, 0.1], 'mass': 2, 'shape': {'box': [0.4, 0.4, 0.2]}, 'touch': true, "
+              "'friction': 0.1}",
+              ", 'settle': true", "0.002", "1"));
+    char *gravity = strstr(text, "[0, 0, -9.81]");
+    memcpy(gravity, "[3, 0, -9.81]", strlen("[3, 0, -9.81]")); /* steeper than friction holds */
+    check_ok(ctx, bough_scene_load(ctx, write_scene("sliding.json", text), &scene));
+    def.integrator = NULL;
+    check(bough_run_create(ctx, scene, &def, &run) == BOUGH_NO_CONVERGENCE);
+    check(strstr(bough_message(ctx), "no equilibrium was found: nothing holds the system where it is") != NULL);
+    bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
 
@@ -362,6 +363,72 @@ static void parts_lie_on_the_ground(void **state) {
     }
 }
 
+/* ---- equilibria ---- */
+
+/* A rod that is let go slowly lies on the ground where one that fell came to rest, and stays there. */
+static void what_settles_rests_on_the_ground(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play fell = begin_text(ctx, LEVER_OF("0", "", "0.002", "3")),
+         p = begin_text(ctx, LEVER_OF("0", "", "0.002", "3, 'integrator': 'bdf2'}, 'settle': true, 'curves': {"));
+    advance(ctx, &fell, 1500);
+    check_near(value(&p, "rod.z"), value(&fell, "rod.z"), 5e-8);
+    check_near(value(&p, "push.fz"), value(&fell, "push.fz"), 1e-5);
+    const double z = value(&p, "rod.z");
+    advance(ctx, &p, 100);
+    check_near(value(&p, "rod.z"), z, 1e-8);
+    check_near(value(&p, "push.fz"), value(&fell, "push.fz"), 1e-5);
+    check_below(value(&p, "kinetic"), 1e-12);
+    end(ctx, &fell), end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A bar of soft rubber that is held at one end and sags onto a stone: its equilibrium is where a damped run ends. */
+#define SAGGING(settle)                                                                                              \
+    "{'bough': 1, 'components': {'bar': {'mesh': {'generate': 'box', 'type': 'tet10', 'size': [0.3, 0.05, 0.05], "   \
+    "'cells': [6, 1, 1]}, 'material': {'young': 1e6, 'poisson': 0.3, 'density': 1000}, 'interfaces': {'base': "      \
+    "{'select': 'x0'}}, 'basis': {'r': 8, 'kind': 'modes+derivatives'}, 'damping': {'stiffness': 0.01}, 'samples': " \
+    "{'contact': 60}}}, 'bodies': [], 'parts': [{'name': 'bar', 'component': 'bar', 'clamp': {'body': 'world', "     \
+    "'position': [0, 0, 0.04]}, 'touch': true, 'friction': 0}], 'joints': [], 'gravity': [0, 0, -9.81], "            \
+    "'obstacles': [{'name': 'stone', 'shape': {'sphere': 0.02}, 'position': [0.2, 0, -0.012]}], 'time': {'dt': "     \
+    "0.004, 'duration': 4}" settle ", 'probes': [{'name': 'push', 'touch': 'bar'}, {'name': 'tip', 'part': 'bar', "  \
+    "'nearest': [0.3, 0, 0.04]}]}"
+
+static void parts_settle_on_stones(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play fell = begin_text(ctx, SAGGING("")), p = begin_text(ctx, SAGGING(", 'settle': true"));
+    advance(ctx, &fell, 1000);
+    check_near(value(&p, "tip.uz"), value(&fell, "tip.uz"), 1e-8);
+    check_below(value(&p, "tip.uz"), -0.01);
+    advance(ctx, &p, 20);
+    check_near(value(&p, "tip.uz"), value(&fell, "tip.uz"), 1e-8);
+    check(value(&p, "push.fz") > 0.3);
+    check_near(value(&p, "push.fz"), value(&fell, "push.fz"), 1e-5);
+    end(ctx, &fell), end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A bar that flies, soft or not, settles on the ground, which bears its weight from the first step on. */
+static void free_bars_settle_on_the_ground(void **state) {
+    (void)state;
+    static const char *const engines[] = {"multibody", "rigid"};
+    for (int k = 0; k < 2; k++) {
+        bough_context *ctx = test_context(1);
+        bough_run_def def = bough_default_run_def();
+        def.engine = engines[k], def.settle = true;
+        play p = begin_file(ctx, write_scene("bar.json", SOFT_BAR), &def);
+        const double weight = (0.3 * 0.05 * 0.05 * 1000 + 0.1) * G;
+        for (int i = 0; i < 20; i++) {
+            advance(ctx, &p, 1);
+            check_near(value(&p, "push.fz"), weight, 1e-3 * weight);
+            check_below(value(&p, "kinetic"), 1e-9);
+        }
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 /* ---- parts and parts ---- */
 
 #define COMPONENT(name, size, cells, young, samples)                                                           \
@@ -374,80 +441,81 @@ static void parts_lie_on_the_ground(void **state) {
 #define SLIDE(name, axis)                                                         \
     "{'name': '" name "', 'kind': 'prismatic', 'parent': 'palm', 'child': '" name \
     "', 'position': [0, 0, 0], 'axis': " axis "}"
-#define GRIPPER                                                                                                                  \
-    "{'bough': 1, 'components': {" COMPONENT(                                                                                    \
-        "finger", "[0.12, 0.02, 0.02]", "[8, 2, 2]", "5e6",                                                                      \
-        "100") ", " COMPONENT("block", "[0.04, 0.04, 0.04]", "[3, 3, 3]", "3e5",                                                 \
-                              "60") "}, 'bodies': [{'name': 'palm', 'mass': 0.2, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, "           \
-                                    "0]}, " JAW("left", "0.05") ", " JAW("right",                                                \
-                                                                         "-0.05") ", {'name': 'core', 'position': "              \
-                                                                                  "[0.07, 0, 0]}], 'parts': "                    \
-                                                                                  "[{'name': 'finger1', 'component': "           \
-                                                                                  "'finger', 'clamp': 'left', "                  \
-                                                                                  "'touch': true, 'friction': 0.8}, "            \
-                                                                                  "{'name': 'finger2', "                         \
-                                                                                  "'component': 'finger', 'clamp': "             \
-                                                                                  "'right', 'touch': true, "                     \
-                                                                                  "'friction': 0.8}, {'name': "                  \
-                                                                                  "'block', 'component': 'block', "              \
-                                                                                  "'clamp': 'core', 'touch': true, "             \
-                                                                                  "'friction': 0.8}], "                          \
-                                                                                  "'joints': [{'name': 'lift', "                 \
-                                                                                  "'kind': 'prismatic', 'parent': "              \
-                                                                                  "'world', 'child': 'palm', "                   \
-                                                                                  "'position': [0, 0, 0], 'axis': "              \
-                                                                                  "[0, 0, 1]}, " SLIDE("left", "[0, "            \
-                                                                                                               "-1, "            \
-                                                                                                               "0]") ", " SLIDE( \
-                                                                                      "right",                                   \
-                                                                                      "[0, 1, 0]") "], 'curves': "               \
-                                                                                                   "{'close': [[0, "             \
-                                                                                                   "0], [0.3, "                  \
-                                                                                                   "0.032]], 'up': "             \
-                                                                                                   "[[0, 0], "                   \
-                                                                                                   "[0.4, 0], [0.9, "            \
-                                                                                                   "0.05], [2, "                 \
-                                                                                                   "0.05]]}, "                   \
-                                                                                                   "'motors': "                  \
-                                                                                                   "[{'joint': "                 \
-                                                                                                   "'lift', 'curve': "           \
-                                                                                                   "'up', 'between': "           \
-                                                                                                   "'stops'}, "                  \
-                                                                                                   "{'joint': "                  \
-                                                                                                   "'left', "                    \
-                                                                                                   "'curve': "                   \
-                                                                                                   "'close', "                   \
-                                                                                                   "'stiffness': "               \
-                                                                                                   "500, 'damping': "            \
-                                                                                                   "20}, {'joint': "             \
-                                                                                                   "'right', "                   \
-                                                                                                   "'curve': "                   \
-                                                                                                   "'close', "                   \
-                                                                                                   "'stiffness': "               \
-                                                                                                   "500, 'damping': "            \
-                                                                                                   "20}], "                      \
-                                                                                                   "'obstacles': "               \
-                                                                                                   "[{'name': "                  \
-                                                                                                   "'table', "                   \
-                                                                                                   "'shape': "                   \
-                                                                                                   "{'plane': true}, "           \
-                                                                                                   "'position': [0, "            \
-                                                                                                   "0, -0.02]}], "               \
-                                                                                                   "'gravity': [0, "             \
-                                                                                                   "0, -9.81], "                 \
-                                                                                                   "'time': "                    \
-                                                                                                   "{'dt': 0.005, "              \
-                                                                                                   "'duration': 2}, "            \
-                                                                                                   "'probes': "                  \
-                                                                                                   "[{'name': "                  \
-                                                                                                   "'block', "                   \
-                                                                                                   "'part': 'block', "           \
-                                                                                                   "'nearest': "                 \
-                                                                                                   "[0.09, 0, "                  \
-                                                                                                   "0.02]}, {'name': "           \
-                                                                                                   "'hold', "                    \
-                                                                                                   "'touch': "                   \
-                                                                                                   "'block'}]%s}"
+#define GRIPPER                                                                                                        \
+    "{'bough': 1, 'components': {" COMPONENT(                                                                          \
+        "finger", "[0.12, 0.02, 0.02]", "[8, 2, 2]", "5e6",                                                            \
+        "100") ", " COMPONENT("block", "[0.04, 0.04, 0.04]", "[3, 3, 3]", "3e5",                                       \
+                              "60") "}, 'bodies': [{'name': 'palm', 'mass': 0.2, 'inertia': [1e-4, 1e-4, 1e-4, 0, 0, " \
+                                    "0]}, " JAW("left", "0.05") ", " JAW(                                              \
+                                        "right", "-0.05") ", {'name': 'core', 'position': "                            \
+                                                          "[0.07, 0, 0]}], 'parts': "                                  \
+                                                          "[{'name': 'finger1', 'component': "                         \
+                                                          "'finger', 'clamp': 'left', "                                \
+                                                          "'touch': true, 'friction': 0.8}, "                          \
+                                                          "{'name': 'finger2', "                                       \
+                                                          "'component': 'finger', 'clamp': "                           \
+                                                          "'right', 'touch': true, "                                   \
+                                                          "'friction': 0.8}, {'name': "                                \
+                                                          "'block', 'component': 'block', "                            \
+                                                          "'clamp': 'core', 'touch': true, "                           \
+                                                          "'friction': 0.8}], "                                        \
+                                                          "'joints': [{'name': 'lift', "                               \
+                                                          "'kind': 'prismatic', 'parent': "                            \
+                                                          "'world', 'child': 'palm', "                                 \
+                                                          "'position': [0, 0, 0], 'axis': "                            \
+                                                          "[0, 0, 1]}, " SLIDE(                                        \
+                                                              "left",                                                  \
+                                                              "[0, "                                                   \
+                                                              "-1, "                                                   \
+                                                              "0]") ", " SLIDE("right",                                \
+                                                                               "[0, 1, 0]") "], 'curves': "            \
+                                                                                            "{'close': [[0, "          \
+                                                                                            "0], [0.3, "               \
+                                                                                            "0.032]], 'up': "          \
+                                                                                            "[[0, 0], "                \
+                                                                                            "[0.4, 0], [0.9, "         \
+                                                                                            "0.05], [2, "              \
+                                                                                            "0.05]]}, "                \
+                                                                                            "'motors': "               \
+                                                                                            "[{'joint': "              \
+                                                                                            "'lift', 'curve': "        \
+                                                                                            "'up', 'between': "        \
+                                                                                            "'stops'}, "               \
+                                                                                            "{'joint': "               \
+                                                                                            "'left', "                 \
+                                                                                            "'curve': "                \
+                                                                                            "'close', "                \
+                                                                                            "'stiffness': "            \
+                                                                                            "500, 'damping': "         \
+                                                                                            "20}, {'joint': "          \
+                                                                                            "'right', "                \
+                                                                                            "'curve': "                \
+                                                                                            "'close', "                \
+                                                                                            "'stiffness': "            \
+                                                                                            "500, 'damping': "         \
+                                                                                            "20}], "                   \
+                                                                                            "'obstacles': "            \
+                                                                                            "[{'name': "               \
+                                                                                            "'table', "                \
+                                                                                            "'shape': "                \
+                                                                                            "{'plane': true}, "        \
+                                                                                            "'position': [0, "         \
+                                                                                            "0, -0.02]}], "            \
+                                                                                            "'gravity': [0, "          \
+                                                                                            "0, -9.81], "              \
+                                                                                            "'time': "                 \
+                                                                                            "{'dt': 0.005, "           \
+                                                                                            "'duration': 2}, "         \
+                                                                                            "'probes': "               \
+                                                                                            "[{'name': "               \
+                                                                                            "'block', "                \
+                                                                                            "'part': 'block', "        \
+                                                                                            "'nearest': "              \
+                                                                                            "[0.09, 0, "               \
+                                                                                            "0.02]}, {'name': "        \
+                                                                                            "'hold', "                 \
+                                                                                            "'touch': "                \
+                                                                                            "'block'}]%s}"
 
 /* Two soft fingers close on a soft block, lift it by 50 mm and hold it: friction bears its weight, and the fingers press
  * from both sides. Where the scene lets the block pass through them it stays on the table. */
@@ -591,6 +659,9 @@ static void tracks_are_refused_where_they_make_no_sense(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_lie_on_the_ground),
                                        cmocka_unit_test(soft_fingers_lift_a_soft_block),
+                                       cmocka_unit_test(what_settles_rests_on_the_ground),
+                                       cmocka_unit_test(parts_settle_on_stones),
+                                       cmocka_unit_test(free_bars_settle_on_the_ground),
                                        cmocka_unit_test(parts_that_hang_on_each_other_do_not_touch),
                                        cmocka_unit_test(lifts_raise_what_lies_on_them),
                                        cmocka_unit_test(belts_and_rams_take_things_along),
