@@ -226,13 +226,15 @@ bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *m
     return BOUGH_OK;
 }
 
-/* The largest bend of a part by the contacts: as that of steps (step.c). */
+/* The largest bend of a part that flies by the contacts: as that of steps (step.c), where the others are looked at. */
 static double largest_bend(const bo_tree_search *s) {
     double largest = 0;
     for (int32_t k = 0; k < s->model->part_count; k++) {
         const bo_tree_part *part = &s->model->parts[k];
         const bo_component_tables *t = &s->model->components[part->component];
         double square = 0;
+        if (!part->flies)
+            continue;
         for (int32_t l = 0; l < part->r; l++) {
             const double x = s->scheme->beta * s->dt * s->dt * s->touch->answers[part->offset + l];
             square += t->M[l * t->n + l] * x * x;

@@ -63,6 +63,8 @@ bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, cons
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Something pressed on a part of a tree that is held, in the last step. */
+bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *work);
 /* Rates of the velocities, dv / dt, by the contacts of the step; NULL: there were none. */
 const double *bo_tree_touch_answers(const bo_tree_work *work);
 /* Calls add(data, tree, J) with the work of each contact of the step on a tree. */

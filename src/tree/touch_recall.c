@@ -86,3 +86,15 @@ void bo_tree_touch_remember(bo_tree_touch *touch) {
     if (any)
         bo_tree_touch_index(touch);
 }
+
+static bool is_held(const bough_tree_model *model, int32_t user) {
+    const int32_t part = user < 0 ? -1 : model->inside[user];
+    return part >= 0 && !model->parts[part].flies;
+}
+
+bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *w) {
+    for (size_t i = 0; w->touch && i < w->touch->memory_count; i++)
+        if (is_held(model, w->touch->memory[i].part) || is_held(model, w->touch->memory[i].other))
+            return true;
+    return false;
+}
