@@ -77,14 +77,27 @@ static void lay_down(bo_tree_search *s, int32_t i) {
         BO_LANE(s->work->inertias[part->slot / 4].p[d], part->slot % 4) = touch->p[6 * i + d];
 }
 
+static const bo_tree_island *island_of(const bo_tree_touch *touch, const bo_tree_part *part) {
+    return &touch->islands[bo_tree_island_of(touch, part->tree)];
+}
+
+static bool is_single(const bo_tree_touch *touch, const bo_tree_part *part) {
+    return island_of(touch, part)->single;
+}
+
 /* Accelerations of everything by the forces of the points. The frames, and what a step was solved with on the
  * right-hand side, are used up. */
 static bool respond(bo_tree_search *s, double *answers) {
     static const bo_tree_mode mode = {.coupling = BOUGH_COUPLING_L3, .still = true, .weightless = true};
     bo_tree_touch *touch = s->touch;
+    if (touch->single_count == touch->point_count) {
+        memset(answers, 0, (size_t)s->model->size * sizeof *answers);
+        bo_tree_touch_answer_singles(s->model, s->work, answers);
+        return true;
+    }
     forget_loads(s->model, s->work);
     for (int32_t i = s->model->part_count - 1; i >= 0; i--)
-        if (touch->node_of[i] >= 0)
+        if (touch->node_of[i] >= 0 || is_single(touch, &s->model->parts[i]))
             lay_down(s, i);
     for (int32_t k = 0; k < touch->solid_count; k++)
         lay_down(s, touch->solids[k]);
@@ -96,9 +109,12 @@ static void move_roots(bo_tree_search *s, double of_acceleration, double of_velo
     const bough_tree_model *model = s->model;
     for (int32_t k = model->first_flight; k < model->end_flight; k++) {
         bough_tree_root *root = &s->work->next_roots[k];
-        const int32_t slot = model->parts[model->inside[root->part]].slot;
+        const bo_tree_part *part = &model->parts[model->inside[root->part]];
+        const int32_t slot = part->slot;
         bo_mat3 R;
         double A[6];
+        if (island_of(s->touch, part)->points == 0)
+            continue;
         memcpy(R.m, root->pose.rotation, sizeof R.m);
         for (int d = 0; d < 6; d++)
             A[d] = BO_LANE_CONST(s->work->inertias[slot / 4].A[d], slot % 4);

@@ -119,6 +119,7 @@ typedef struct bo_tree_island {
     double off, most;        /* N: by which forces miss, and the largest */
     bool balanced, finished; /* in this round of the search; for good */
     bool paired;             /* parts touch each other in it */
+    bool single;             /* one part that flies by itself: touch_single.c */
     int32_t points;
     double start, slope, low, high, at; /* of the search along a step: slopes, and the part of the way */
     uint64_t seen;
@@ -167,8 +168,10 @@ struct bo_tree_touch {
     size_t number_capacity;
     double *numbers;             /* of the nodes */
     struct bo_tree_pairs *pairs; /* touch_pairs.c */
-    int32_t *solids;             /* def.solid_count: parts, inside, of those that touch */
-    int32_t *place;              /* def.solid_count: their numbers among these; -1 */
+    struct bo_tree_singles *singles;
+    size_t single_count; /* of points of singles */
+    int32_t *solids;     /* def.solid_count: parts, inside, of those that touch */
+    int32_t *place;      /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
     double *p, *p_q; /* 6 of each part, coordinates: respond.c */
     double *answers; /* coordinates: accelerations by the contacts */
@@ -256,6 +259,14 @@ void bo_tree_touch_sweep(const bough_tree_model *model, bo_tree_work *work, int3
 const double *bo_tree_node_answer(const bo_tree_touch *touch, int32_t node, int32_t *r, const double **a);
 /* The island of a node, and its part. */
 int32_t bo_tree_node_island(const bo_tree_touch *touch, int32_t node, int32_t *part);
+
+/* touch_single.c: finds islands of one part alone, once islands are known, and the forces in them; again: places, with
+ * the rows of the last call. False: a matrix is singular, or no memory. Then: accelerations by these forces. */
+void bo_tree_touch_find_singles(const bough_tree_model *model, bo_tree_touch *touch);
+bool bo_tree_touch_solve_singles(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt,
+                                 bool again);
+void bo_tree_touch_answer_singles(const bough_tree_model *model, bo_tree_work *work, double *answers);
+void bo_tree_touch_free_singles(bough_context *ctx, bo_tree_touch *touch);
 
 /* touch_pairs.c: forces in islands in which parts touch each other. again: with the rows of the last call. False: a
  * matrix is singular, or no memory. */
