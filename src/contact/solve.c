@@ -17,10 +17,12 @@ static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool
         if (c->groups[s] < 0)
             continue;
         const bo_group *g = &p->groups[c->groups[s]];
-        const double *J = p->rows + c->rows[s], *y = before ? g->before : g->y;
-        for (int r = 0; r < 3; r++, J += g->size)
-            for (int32_t k = 0; k < g->size; k++)
-                v[r] += J[k] * y[k];
+        const int32_t n = g->size;
+        const double *J0 = p->rows + c->rows[s], *J1 = J0 + n, *J2 = J1 + n, *y = before ? g->before : g->y;
+        double v0 = v[0], v1 = v[1], v2 = v[2]; /* sums side by side do not wait for each other */
+        for (int32_t k = 0; k < n; k++)
+            v0 += J0[k] * y[k], v1 += J1[k] * y[k], v2 += J2[k] * y[k];
+        v[0] = v0, v[1] = v1, v[2] = v2;
     }
 }
 
@@ -77,6 +79,9 @@ static void prepare(bo_contact_problem *p, bo_constraint *c) {
     for (int r = 0; r < 3; r++)
         if (!(c->W[4 * r] > least))
             c->W[3 * r] = c->W[3 * r + 1] = c->W[3 * r + 2] = c->W[r] = c->W[3 + r] = c->W[6 + r] = 0;
+    const double a = c->W[4], b = c->W[5], d = c->W[8];
+    c->determinant = a * d - b * b;
+    c->softest = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
 }
 
 static void limit_friction(double limit, double t[2]) {
@@ -88,8 +93,7 @@ static void limit_friction(double limit, double t[2]) {
 /* Impulses along the tangents that stop the rates v, if friction can. If not, a step against v by the softer direction
  * 1 / w and back onto the disc: it stays where it is only when the impulse is against the rate. */
 static void rub(const bo_constraint *c, const double v[3], double limit, double t[2]) {
-    const double a = c->W[4], b = c->W[5], d = c->W[8], det = a * d - b * b;
-    const double w = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
+    const double a = c->W[4], b = c->W[5], d = c->W[8], det = c->determinant, w = c->softest;
     t[0] = c->impulse[1], t[1] = c->impulse[2];
     if (!(w > 0))
         return;

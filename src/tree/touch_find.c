@@ -167,6 +167,7 @@ struct bo_tree_figure {
     double rate;          /* m/s: a bound on the speed by bending alone */
     double bend;          /* m, of the component: by which no sample is further from its place at rest */
     size_t samples;       /* where 3 numbers a sample begin; SIZE_MAX: they are not known yet */
+    bool measured;        /* bend and rate are as the samples say: measure_bend() */
 };
 
 /* One sample of a part, or a point of a solid with a radius around it. */
@@ -256,7 +257,7 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
     const bo_tree_part *part = &s->model->parts[i];
     const bo_tree_cloud *cloud = &s->touch->clouds[part->component];
     to->frame = motion_of(s->work, part);
-    to->samples = SIZE_MAX, to->bend = 0;
+    to->samples = SIZE_MAX, to->bend = 0, to->measured = false;
     double rate = 0;
     if (solid >= 0) {
         const bo_obstacle *shape = &s->touch->def.solids[solid].shape;
@@ -274,7 +275,7 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
     to->speed = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w) + to->rate;
 }
 
-/* count numbers: sums of r entries of U times q, and the numbers of `base`. */
+/* count numbers: sums of r entries of U times q, and the numbers of `base` (NULL: none). */
 BO_MULTIVERSION
 static void bend_some(size_t count, size_t r, const double *restrict base, const double *restrict U,
                       const double *restrict q, double *restrict to) {
@@ -283,7 +284,7 @@ static void bend_some(size_t count, size_t r, const double *restrict base, const
         size_t l = 0;
         for (; l + 4 <= r; l += 4)
             sums += BO_V4_CONST(U + l) * BO_V4_CONST(q + l);
-        double sum = base[k] + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        double sum = (base ? base[k] : 0) + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
         for (; l < r; l++)
             sum += U[l] * q[l];
         to[k] = sum;
@@ -307,13 +308,44 @@ static const double *bend(bo_tree_search *s, int32_t i) {
     return touch->bent + shape->samples;
 }
 
+#define BETWEEN 1.25 /* points between samples move further than these by no more than that */
+
+static double longest(size_t count, const double *x, const double *from) {
+    double square = 0;
+    for (size_t k = 0; k < count; k += 3) {
+        const bo_vec3 d = from ? bo_sub(bo_load3(x + k), bo_load3(from + k)) : bo_load3(x + k);
+        square = bo_dot(d, d) > square ? bo_dot(d, d) : square;
+    }
+    return sqrt(square);
+}
+
+/* How far and how fast a part is bent at most: the sums over its coordinates may be some times as much. */
+static bool measure_bend(bo_tree_search *s, int32_t i) {
+    bo_tree_touch *touch = s->touch;
+    bo_tree_figure *shape = &touch->shapes[i];
+    const bo_tree_part *part = &s->model->parts[i];
+    const bough_sample_points *points = &s->model->components[part->component].c->contact;
+    const size_t count = 3 * (size_t)points->count;
+    if (!bend(s, i))
+        return false;
+    if (shape->measured)
+        return true;
+    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, touch->bent_count + count))
+        return false;
+    double *rates = touch->bent + touch->bent_count; /* whose place is free again afterwards */
+    bend_some(count, (size_t)part->r, NULL, points->U, s->work->next_v + part->offset, rates);
+    shape->measured = true;
+    shape->rate = fmin(shape->rate, BETWEEN * part->scale * longest(count, rates, NULL));
+    shape->bend = fmin(shape->bend, BETWEEN * longest(count, touch->bent + shape->samples, points->position));
+    return true;
+}
+
 /* U q of one sample. */
 static bo_vec3 moved_by(const bo_tree_search *s, const bo_tree_part *part, int32_t k, const double *q) {
-    static const double zero[3];
     const double *U = s->model->components[part->component].c->contact.U;
     const size_t r = (size_t)part->r;
     double u[3];
-    bend_some(3, r, zero, U + 3 * r * (size_t)k, q + part->offset, u);
+    bend_some(3, r, NULL, U + 3 * r * (size_t)k, q + part->offset, u);
     return bo_load3(u);
 }
 
@@ -552,7 +584,7 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     const bo_field *field = s->touch->fields[other->component];
     const double within = reach_of(s) + s->dt * (one->speed + two->speed);
     const int32_t count = s->model->components[s->model->parts[a].component].c->contact.count;
-    if (!bend(s, a) || !bend(s, b))
+    if (!measure_bend(s, a) || !measure_bend(s, b))
         return BOUGH_ERROR_MEMORY;
     const double *bent = s->touch->bent + one->samples, *there = s->touch->bent + two->samples;
     for (int32_t k = 0; k < count; k++) {
