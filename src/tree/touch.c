@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_LOOKS = 4 };
 #define PUSH_SPEED 0.5 /* m/s: faster than it came, a point is not pushed out of where it is */
 #define MOST_BEND 0.2  /* by which contacts may bend a part in a step that is taken gently: about an angle */
 
@@ -169,8 +170,9 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
     return sum;
 }
 
+/* Of all points, also of those that wait. */
 static void measure_answers(bo_tree_search *s, const double *answers) {
-    for (size_t i = 0; i < s->touch->point_count; i++) {
+    for (size_t i = 0; i < s->touch->found_count; i++) {
         bo_tree_point *point = &s->touch->points[i];
         point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
         if (point->other >= 0)
@@ -270,7 +272,8 @@ static bough_status push_out(bo_tree_search *s) {
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
         const double gap = point->gap + s->scheme->beta * s->dt * s->dt * way;
-        const double most = s->dt * (fmax(0, -point->velocity[0]) + PUSH_SPEED);
+        const double came = bo_dot(point->axes[0], bo_sub(point->start, point->other_start));
+        const double most = fmax(0, came) + s->dt * PUSH_SPEED;
         touch->push[i] = gap < 0 ? fmin(-gap, most) : 0, touch->clear[i] = fmax(gap, 0);
         touch->pushes = touch->pushes || touch->push[i] > 0;
     }
@@ -375,6 +378,26 @@ static void go_there(bo_tree_search *s) {
     give_momenta(s);
 }
 
+/* Forces of the step, and what they do, until no point that waits is led to where it touches. */
+static bough_status find_forces(bo_tree_search *s) {
+    bo_tree_touch *touch = s->touch;
+    bool more = true;
+    for (int look = 0; more; look++) {
+        BO_TRY(bo_tree_touch_gather(s->ctx, s->model, s->work));
+        if (!bo_tree_touch_solve(s->ctx, s->model, s->work, s->scheme->gamma * s->dt, look > 0))
+            return unsolved(s->ctx);
+        load_points(s);
+        add_up_forces(s->model, s->work, s->scheme, true);
+        if (!respond(s, touch->answers))
+            return unsolved(s->ctx);
+        if (!bo_all_finite(s->model->size, touch->answers))
+            return bo_fail(s->ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
+        measure_answers(s, touch->answers);
+        more = look + 1 < MOST_LOOKS && bo_tree_touch_take_in(s, s->scheme->beta * s->dt * s->dt);
+    }
+    return BOUGH_OK;
+}
+
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched) {
     bo_tree_work *w = bo_tree_work_of(state);
@@ -387,20 +410,11 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         add_up_forces(model, w, scheme, false);
         return list_contacts(&s, false);
     }
-    BO_TRY(bo_tree_touch_gather(ctx, model, w));
-    if (!bo_tree_touch_solve(ctx, model, w, scheme->gamma * scheme->dt))
-        return unsolved(ctx);
+    BO_TRY(find_forces(&s));
     BO_TRY(list_contacts(&s, true));
     bo_tree_touch_note(model, touch);
-    load_points(&s);
-    add_up_forces(model, w, scheme, true);
-    if (!respond(&s, touch->answers))
-        return unsolved(ctx);
-    if (!bo_all_finite(model->size, touch->answers))
-        return bo_fail(ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
     if (gently && !(largest_bend(&s) <= MOST_BEND))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a contact bends a part too far in this step; take a smaller one");
-    measure_answers(&s, touch->answers);
     *touched = touch->answered = true;
     go_there(&s);
     BO_TRY(push_out(&s));

@@ -79,6 +79,8 @@ typedef struct bo_tree_point {
     int32_t part, other;        /* inside; other -1: an obstacle */
     int32_t obstacle;           /* -1: the other part */
     int32_t feature;            /* which sample of its part, or which point of a solid */
+    int32_t number;             /* in the order in which points are found */
+    bool waits;                 /* touches only if other contacts lead it there: touch_wait.c */
     int32_t node, own, solid;   /* of the part: node, or its number among the solids of the step; of the other; -1 */
     int32_t r;                  /* of the part; 0 where it is locked */
     size_t rows;                /* where its 3 x r numbers begin in touch->rows */
@@ -160,7 +162,10 @@ struct bo_tree_touch {
     size_t bent_count, bent_capacity;
     double *bent; /* samples: touch_find.c */
     size_t point_count, point_capacity, row_count, row_capacity;
+    size_t found_count; /* of points: those that wait stand behind the others */
     bo_tree_point *points;
+    size_t spare_capacity;
+    bo_tree_point *spare;
     double *rows;
     int32_t *node_of; /* parts, inside; -1: not in the closure */
     int32_t node_count, node_capacity;
@@ -212,6 +217,12 @@ size_t bo_tree_figure_size(void);
 bough_status bo_tree_touch_find(bo_tree_search *s);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);
+
+/* touch_wait.c: points that are found, but wait. They stand behind the others, in the order in which they were found; and
+ * those that the contacts of the others have led inside are taken in; true: some were. */
+bough_status bo_tree_touch_set_aside(bo_tree_search *s);
+bool bo_tree_touch_take_in(bo_tree_search *s, double share);
 /* Trees are about to fall asleep, or to wake up (rest.c): their contacts stay listed, or no longer. */
 bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, int32_t count,
                                    const bough_change *changes);
@@ -244,8 +255,9 @@ bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *work);
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *work);
 /* touch_solve.c */
 
-/* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular, or no memory. */
-bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Finds forces such that points do not go on inwards, with friction. again: there are more points than the last time, in
+ * the same step. False: a matrix is singular, or no memory. */
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt, bool again);
 /* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:
  * not inwards). After bo_tree_touch_solve(). */
 bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);

@@ -61,7 +61,7 @@ int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
 }
 
 /* The first of both stands for all. */
-static void join(bo_tree_touch *touch, int32_t a, int32_t b) {
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
     a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
     touch->join[a > b ? a : b] = a > b ? b : a;
 }
@@ -103,32 +103,39 @@ static bool stands_still(const bo_tree_part *part, size_t count, const double *r
     return true;
 }
 
-/* Adds a contact at x, in the world. The other's part is that of a solid or of any other part, or none: an obstacle. */
+/* Adds a contact at x, in the world, or one that waits. The other's part is that of a solid or of any other part, or none:
+ * an obstacle. */
 static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double gap, double friction, const side *one,
-                              const side *other, int32_t obstacle, int32_t feature) {
+                              const side *other, int32_t obstacle, int32_t feature, bool waits) {
     bo_tree_touch *touch = s->touch;
     const bo_tree_part *part = &s->model->parts[one->part];
     const bo_tree_part *second = other->frame ? &s->model->parts[other->part] : NULL;
-    if (part->asleep || (second && second->asleep)) {
+    const bool asleep = part->asleep || (second && second->asleep);
+    const bool full = touch->found_count == (size_t)touch->def.most_contacts;
+    if (waits && (asleep || full))
+        return BOUGH_OK;
+    if (asleep) {
         bo_tree_call(s->model, s->work, part->asleep ? one->part : other->part);
         return BOUGH_OK;
     }
     const size_t r = (size_t)coordinates_of(s->model, one);
     const size_t other_r = second ? (size_t)coordinates_of(s->model, other) : 0;
-    if (touch->point_count == (size_t)touch->def.most_contacts)
+    if (full)
         return bo_fail(
             s->ctx, BOUGH_ERROR_UNSUPPORTED,
             "more than %d points touch in one step; allow more, or cook the parts with fewer contact samples",
             touch->def.most_contacts);
     /* rows are never NULL, also of rigid parts */
-    if (!BO_RESERVE(s->ctx, touch->points, touch->point_capacity, touch->point_count + 1) ||
+    if (!BO_RESERVE(s->ctx, touch->points, touch->point_capacity, touch->found_count + 1) ||
         !BO_RESERVE(s->ctx, touch->rows, touch->row_capacity, touch->row_count + 3 * (r + other_r) + 1))
         return BOUGH_ERROR_MEMORY;
-    bo_tree_point *point = &touch->points[touch->point_count++];
+    bo_tree_point *point = &touch->points[touch->found_count];
     *point = (bo_tree_point){.part = one->part,
                              .other = second ? other->part : -1,
                              .obstacle = obstacle,
                              .feature = feature,
+                             .number = (int32_t)touch->found_count,
+                             .waits = waits,
                              .r = (int32_t)r,
                              .other_r = (int32_t)other_r,
                              .rows = touch->row_count,
@@ -139,20 +146,18 @@ static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double ga
                              .gap = gap,
                              .slack = fmax(gap, 0) / s->dt,
                              .friction = friction};
-    if (second)
-        join(touch, part->tree, second->tree);
     point->axes[0] = n;
     across(n, point->axes + 1);
     fill_rows(s->model, one, x, point->axes, 1, point->frame, touch->rows + point->rows);
-    if (!second && stands_still(part, 3 * r, touch->rows + point->rows)) {
-        touch->point_count--;
+    if (!second && stands_still(part, 3 * r, touch->rows + point->rows))
         return BOUGH_OK;
-    }
     if (second)
         fill_rows(s->model, other, x, point->axes, -1, point->other_frame, touch->rows + point->other_rows);
+    if (second && !waits)
+        bo_tree_join_islands(touch, part->tree, second->tree);
     for (int k = 0; k < 3; k++)
         point->velocity[k] = bo_dot(point->axes[k], bo_sub(one->v, other->v));
-    touch->row_count += 3 * (r + other_r);
+    touch->found_count++, touch->row_count += 3 * (r + other_r);
     return BOUGH_OK;
 }
 
@@ -164,7 +169,9 @@ struct bo_tree_figure {
     motion frame;
     bo_vec3 centre;
     double radius, speed; /* of a sphere around all samples; a bound on their speed */
+    double travel;        /* m/s: the same of a part that does not bend */
     double rate;          /* m/s: a bound on the speed by bending alone */
+    double margin;        /* m: points that are so near may be led to where they touch; 0 where parts touch no others */
     double bend;          /* m, of the component: by which no sample is further from its place at rest */
     size_t samples;       /* where 3 numbers a sample begin; SIZE_MAX: they are not known yet */
     bool measured;        /* bend and rate are as the samples say: measure_bend() */
@@ -212,16 +219,19 @@ static bough_status meet_obstacle(bo_tree_search *s, const sample *at, int32_t o
     const bo_se3 *before = &s->touch->before[o], *now = &obstacle->pose;
     const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(at->x, now->t)));
     const bo_vec3 v = bo_scale(1 / s->dt, bo_sub(at->x, was));
-    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, v))))
+    const double margin = s->touch->shapes[at->part].margin;
+    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, v))) && !(distance < margin))
         return BOUGH_OK;
     bo_gap gap;
     bo_obstacle_gap(obstacle, at->x, &gap);
     bo_vec3 x, n = bo_normalize(gap.n);
-    const side one = side_of(s, at, n, &x), other = {.part = -1, .v = v, .start = was};
-    if (!comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, v))))
+    const side one = side_of(s, at, n, &x);
+    const side other = {.part = -1, .v = v, .start = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(x, now->t)))};
+    const bool waits = !comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, v)));
+    if (waits && !(gap.d - at->radius < margin))
         return BOUGH_OK;
     const double mu = sqrt(s->touch->def.friction * s->touch->def.obstacles[o].friction);
-    return add_point(s, x, n, gap.d - at->radius, mu, &one, &other, o, at->feature);
+    return add_point(s, x, n, gap.d - at->radius, mu, &one, &other, o, at->feature, waits);
 }
 
 /* The shape of a solid where it is now. */
@@ -247,7 +257,7 @@ static bough_status meet_solid(bo_tree_search *s, const sample *at, int32_t k, i
         .start = bo_se3_apply(start_of(s->state, &s->model->parts[other]), bo_mat_tvec(solid->R, bo_sub(x, solid->x)))};
     if (!comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, two.v))))
         return BOUGH_OK;
-    return add_point(s, x, n, gap.d - at->radius, s->touch->def.friction, &one, &two, -1, at->feature);
+    return add_point(s, x, n, gap.d - at->radius, s->touch->def.friction, &one, &two, -1, at->feature, false);
 }
 
 /* ---- parts by themselves ---- */
@@ -257,7 +267,7 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
     const bo_tree_part *part = &s->model->parts[i];
     const bo_tree_cloud *cloud = &s->touch->clouds[part->component];
     to->frame = motion_of(s->work, part);
-    to->samples = SIZE_MAX, to->bend = 0, to->measured = false;
+    to->samples = SIZE_MAX, to->bend = to->margin = 0, to->measured = false;
     double rate = 0;
     if (solid >= 0) {
         const bo_obstacle *shape = &s->touch->def.solids[solid].shape;
@@ -272,7 +282,8 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->radius = part->scale * (cloud->radius + to->bend);
     }
     to->rate = part->scale * rate;
-    to->speed = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w) + to->rate;
+    to->travel = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
+    to->speed = to->travel + to->rate;
 }
 
 /* count numbers: sums of r entries of U times q, and the numbers of `base` (NULL: none). */
@@ -336,6 +347,7 @@ static bool measure_bend(bo_tree_search *s, int32_t i) {
     bend_some(count, (size_t)part->r, NULL, points->U, s->work->next_v + part->offset, rates);
     shape->measured = true;
     shape->rate = fmin(shape->rate, BETWEEN * part->scale * longest(count, rates, NULL));
+    shape->margin = 0.5 * s->dt * (shape->travel + shape->rate);
     shape->bend = fmin(shape->bend, BETWEEN * longest(count, touch->bent + shape->samples, points->position));
     return true;
 }
@@ -465,6 +477,9 @@ static bool is_clear_of_planes(const near_things *near, const double *place) {
 
 static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
     const int32_t count = s->model->components[s->model->parts[i].component].c->contact.count;
+    const bool mixes = s->touch->fields && s->touch->fields[s->model->parts[i].component];
+    if (mixes && !measure_bend(s, i))
+        return BOUGH_ERROR_MEMORY;
     const double *bent = bend(s, i);
     if (!bent)
         return BOUGH_ERROR_MEMORY;
@@ -587,13 +602,15 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     if (!measure_bend(s, a) || !measure_bend(s, b))
         return BOUGH_ERROR_MEMORY;
     const double *bent = s->touch->bent + one->samples, *there = s->touch->bent + two->samples;
+    const double margin = one->margin + two->margin;
     for (int32_t k = 0; k < count; k++) {
         sample at = sample_of(s, a, k, bent);
         bo_field_touch found;
         if (bo_norm(bo_sub(at.x, two->centre)) > two->radius + within)
             continue;
         motion_of_sample(s, &at);
-        const double near = reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate);
+        const double near =
+            fmax(margin, reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate));
         const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
         if (!bo_field_gap(field, there, two->bend, y, near / other->scale, &found))
             continue;
@@ -601,8 +618,9 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
         bo_vec3 x;
         const side first = side_of(s, &at, n, &x), second = place_in(s, b, &found, x, there);
         const double gap = other->scale * found.gap;
-        if (comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v))))
-            BO_TRY(add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, k));
+        const bool waits = !comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v)));
+        if (!waits || gap < margin)
+            BO_TRY(add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, k, waits));
     }
     return BOUGH_OK;
 }
@@ -678,10 +696,11 @@ static bool place_things(bo_tree_search *s) {
 bough_status bo_tree_touch_find(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
     near_things near;
-    touch->point_count = touch->row_count = touch->bent_count = 0;
+    touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
     near.stirs = place_things(s);
     for (int32_t i = 0; i < s->model->part_count; i++)
         if (!s->model->parts[i].asleep || near.stirs)
             BO_TRY(look_at_part(s, i, &near));
-    return look_between(s);
+    BO_TRY(look_between(s));
+    return bo_tree_touch_set_aside(s);
 }

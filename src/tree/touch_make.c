@@ -185,6 +185,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->now,
                             touch->before,
                             touch->points,
+                            touch->spare,
                             touch->rows,
                             touch->node_of,
                             touch->nodes,

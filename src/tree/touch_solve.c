@@ -266,10 +266,10 @@ static void hand_over(bo_tree_touch *touch) {
     }
 }
 
-bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt, bool again) {
     bo_tree_touch *touch = w->touch;
     touch->rounds = 0;
-    const bool recalled = bo_tree_touch_recall(model, touch);
+    const bool recalled = again || bo_tree_touch_recall(model, touch);
     if (touch->single_count > 0 && !bo_tree_touch_solve_singles(ctx, model, w, dt, false))
         return false;
     if (touch->single_count == touch->point_count)
