@@ -11,6 +11,11 @@ static bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
 
 /* ---- one constraint ---- */
 
+/* fmax() is a call, and these are millions. */
+static double larger(double a, double b) {
+    return b > a ? b : a;
+}
+
 static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
     memcpy(v, c->carried, sizeof c->carried);
     for (int s = 0; s < 2; s++) {
@@ -114,7 +119,7 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
     find_rates(p, c, false, v);
     change[0] = 0;
     if (c->W[0] > 0) {
-        const double normal = fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
+        const double normal = larger(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
         change[0] = normal - c->impulse[0];
         c->impulse[0] = normal;
     }
@@ -125,7 +130,7 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
     for (int r = 1; r < 3; r++) {
         change[r] = t[r - 1] - c->impulse[r];
         c->impulse[r] = t[r - 1];
-        changed = fmax(changed, fabs(change[r]) * c->W[4 * r]);
+        changed = larger(changed, fabs(change[r]) * c->W[4 * r]);
     }
     apply(p, c, change);
     return changed;
@@ -175,7 +180,7 @@ static void sweep(bo_contact_problem *p, double tolerance) {
     for (int32_t round = 0; round < p->most_rounds; round++) {
         double changed = 0;
         for (int32_t i = 0; i < p->constraint_count; i++)
-            changed = fmax(changed, visit(p, constraint_at(p, i)));
+            changed = larger(changed, visit(p, constraint_at(p, i)));
         p->rounds++;
         if (changed <= tolerance || round + 1 == p->most_rounds)
             break;

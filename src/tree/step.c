@@ -373,8 +373,10 @@ static bough_status land(bough_context *ctx, const bough_tree_model *model, boug
     BO_TRY(move_on(ctx, model, w, only_flights));
     if (w->touch && scheme->dt > 0)
         BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, touched));
-    if (*touched)
+    if (*touched) {
         BO_TRY(move_on(ctx, model, w, false));
+        BO_TRY(bo_tree_touch_check(ctx, model, state, scheme, gently));
+    }
     if (model->free_count == 0)
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#define DEEPEST 0.016 /* of the radius of a part, which is less than a hundredth of its size */
 enum { MOST_LOOKS = 4 };
 #define PUSH_SPEED 0.5 /* m/s: faster than it came, a point is not pushed out of where it is */
 #define MOST_BEND 0.2  /* by which contacts may bend a part in a step that is taken gently: about an angle */
@@ -422,6 +423,33 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
         touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? s.dt * s.dt * point->answer[0] : 0);
+    }
+    return BOUGH_OK;
+}
+
+/* Normals turn on the way, so that points may end deeper than they should by what is linear. A step that led them there
+ * is refused, if it was long enough for that. */
+bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_scheme *scheme, bool gently) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    bo_tree_touch *touch = w->touch;
+    bo_tree_search s = {ctx, model, state, w, touch, scheme->dt, scheme};
+    for (size_t i = 0; i < touch->point_count && touch->fields; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        const bo_tree_part *part = &model->parts[point->part];
+        const bo_vec3 n = point->axes[0];
+        const double most = DEEPEST * part->scale * touch->clouds[part->component].radius;
+        const double came = bo_dot(n, bo_sub(point->start, point->other_start));
+        const double led = touch->share * bo_dot(n, bo_sub(point->moves, point->other_moves));
+        const bool by_samples = touch->fields[part->component] && touch->solid_of[part->user] < 0 &&
+                                (point->other < 0 || point->other_node >= 0);
+        if (!by_samples || fabs(came) + fabs(led) < 0.5 * most)
+            continue;
+        double *gap = &touch->contacts[i].gap;
+        *gap = bo_tree_touch_gap_now(&s, point);
+        if (gently && *gap < -most && *gap < point->gap + came)
+            return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                           "a part goes too deep into another in this step; take a smaller one");
     }
     return BOUGH_OK;
 }

@@ -57,6 +57,10 @@ const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *
  * there yet. gently: refuses contacts that bend a part far. */
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched);
+/* After such a step, with the frames where it ends: gaps of points that went far are measured there. gently: refuses a step
+ * that leaves parts that touch others too deep in something. */
+bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_scheme *scheme, bool gently);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
  * last one. False: there were none. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
@@ -218,6 +222,9 @@ bough_status bo_tree_touch_find(bo_tree_search *s);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
 void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);
+
+/* The gap of a sample where the frames are: the end of the step; 0 where it is outside of another part. */
+double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point);
 
 /* touch_wait.c: points that are found, but wait. They stand behind the others, in the order in which they were found; and
  * those that the contacts of the others have led inside are taken in; true: some were. */

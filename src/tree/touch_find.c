@@ -361,9 +361,10 @@ static bo_vec3 moved_by(const bo_tree_search *s, const bo_tree_part *part, int32
     return bo_load3(u);
 }
 
-static sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *bent) {
+/* place: where it is, in the axes and the size of its component. */
+static sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *place) {
     const motion *frame = &s->touch->shapes[i].frame;
-    const bo_vec3 own = bo_scale(s->model->parts[i].scale, bo_load3(bent + 3 * (size_t)k));
+    const bo_vec3 own = bo_scale(s->model->parts[i].scale, bo_load3(place));
     return (sample){
         .part = i, .number = k, .feature = k, .frame = frame, .x = bo_add(frame->x, bo_mat_vec(frame->R, own))};
 }
@@ -466,28 +467,39 @@ static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
     return near->solid_count == 0;
 }
 
-static bool is_clear_of_planes(const near_things *near, const double *place) {
+/* Of a sample within `around` (m) of a place. */
+static bool is_clear_of_planes(const near_things *near, const double *place, double around) {
     for (int32_t k = 0; k < near->obstacle_count; k++) {
         const near_thing *it = &near->obstacles[k];
-        if (it->height + bo_dot(it->up, bo_load3(place)) < it->within)
+        if (it->height + bo_dot(it->up, bo_load3(place)) - around < it->within)
             return false;
     }
     return true;
 }
 
+/* Near planes alone, samples are bent one by one, and few of them. */
 static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
-    const int32_t count = s->model->components[s->model->parts[i].component].c->contact.count;
-    const bool mixes = s->touch->fields && s->touch->fields[s->model->parts[i].component];
+    const bo_tree_part *part = &s->model->parts[i];
+    const bough_sample_points *points = &s->model->components[part->component].c->contact;
+    const bool mixes = s->touch->fields && s->touch->fields[part->component], planes = see_planes(s, i, near);
     if (mixes && !measure_bend(s, i))
         return BOUGH_ERROR_MEMORY;
-    const double *bent = bend(s, i);
-    if (!bent)
+    const double *bent = planes && !mixes ? NULL : bend(s, i);
+    const double around = part->scale * s->touch->shapes[i].bend;
+    if (!bent && !planes)
         return BOUGH_ERROR_MEMORY;
-    const bool planes = see_planes(s, i, near);
-    for (int32_t k = 0; k < count; k++) {
-        if (planes && is_clear_of_planes(near, bent + 3 * (ptrdiff_t)k))
+    for (int32_t k = 0; k < points->count; k++) {
+        const double *rest = points->position + 3 * (ptrdiff_t)k, *place = bent ? bent + 3 * (ptrdiff_t)k : NULL;
+        double one[3];
+        if (planes && is_clear_of_planes(near, rest, around))
             continue;
-        sample at = sample_of(s, i, k, bent);
+        if (!place) {
+            bo_store3(one, bo_add(bo_load3(rest), moved_by(s, part, k, s->work->next_q)));
+            place = one;
+        }
+        if (planes && is_clear_of_planes(near, place, 0))
+            continue;
+        sample at = sample_of(s, i, k, place);
         BO_TRY(meet(s, &at, near));
     }
     return BOUGH_OK;
@@ -604,7 +616,7 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     const double *bent = s->touch->bent + one->samples, *there = s->touch->bent + two->samples;
     const double margin = one->margin + two->margin;
     for (int32_t k = 0; k < count; k++) {
-        sample at = sample_of(s, a, k, bent);
+        sample at = sample_of(s, a, k, bent + 3 * (ptrdiff_t)k);
         bo_field_touch found;
         if (bo_norm(bo_sub(at.x, two->centre)) > two->radius + within)
             continue;
@@ -648,6 +660,29 @@ static bough_status look_between(bo_tree_search *s) {
         BO_TRY(meet_part(s, b, a));
     }
     return BOUGH_OK;
+}
+
+/* ---- where a step ends ---- */
+
+double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point) {
+    bo_tree_touch *touch = s->touch;
+    const bo_tree_part *part = &s->model->parts[point->part];
+    const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)point->feature;
+    double place[3];
+    look(s, point->part, -1, &touch->shapes[point->part]);
+    bo_store3(place, bo_add(bo_load3(rest), moved_by(s, part, point->feature, s->work->next_q)));
+    const sample at = sample_of(s, point->part, point->feature, place);
+    if (point->other < 0)
+        return bo_obstacle_distance(&touch->now[point->obstacle], at.x);
+    const bo_tree_part *other = &s->model->parts[point->other];
+    bo_tree_figure *two = &touch->shapes[point->other];
+    look(s, point->other, -1, two);
+    const double *there = bend(s, point->other);
+    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
+    bo_field_touch found;
+    if (!there || !bo_field_gap(touch->fields[other->component], there, two->bend, y, 0, &found))
+        return 0; /* outside */
+    return other->scale * found.gap;
 }
 
 /* ---- all of it ---- */
