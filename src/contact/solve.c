@@ -11,16 +11,23 @@ static bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
 
 /* ---- one constraint ---- */
 
+/* fmax() is a call, and these are millions. */
+static double larger(double a, double b) {
+    return b > a ? b : a;
+}
+
 static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
     memcpy(v, c->carried, sizeof c->carried);
     for (int s = 0; s < 2; s++) {
         if (c->groups[s] < 0)
             continue;
         const bo_group *g = &p->groups[c->groups[s]];
-        const double *J = p->rows + c->rows[s], *y = before ? g->before : g->y;
-        for (int r = 0; r < 3; r++, J += g->size)
-            for (int32_t k = 0; k < g->size; k++)
-                v[r] += J[k] * y[k];
+        const int32_t n = g->size;
+        const double *J0 = p->rows + c->rows[s], *J1 = J0 + n, *J2 = J1 + n, *y = before ? g->before : g->y;
+        double v0 = v[0], v1 = v[1], v2 = v[2]; /* sums side by side do not wait for each other */
+        for (int32_t k = 0; k < n; k++)
+            v0 += J0[k] * y[k], v1 += J1[k] * y[k], v2 += J2[k] * y[k];
+        v[0] = v0, v[1] = v1, v[2] = v2;
     }
 }
 
@@ -77,6 +84,9 @@ static void prepare(bo_contact_problem *p, bo_constraint *c) {
     for (int r = 0; r < 3; r++)
         if (!(c->W[4 * r] > least))
             c->W[3 * r] = c->W[3 * r + 1] = c->W[3 * r + 2] = c->W[r] = c->W[3 + r] = c->W[6 + r] = 0;
+    const double a = c->W[4], b = c->W[5], d = c->W[8];
+    c->determinant = a * d - b * b;
+    c->softest = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
 }
 
 static void limit_friction(double limit, double t[2]) {
@@ -88,8 +98,7 @@ static void limit_friction(double limit, double t[2]) {
 /* Impulses along the tangents that stop the rates v, if friction can. If not, a step against v by the softer direction
  * 1 / w and back onto the disc: it stays where it is only when the impulse is against the rate. */
 static void rub(const bo_constraint *c, const double v[3], double limit, double t[2]) {
-    const double a = c->W[4], b = c->W[5], d = c->W[8], det = a * d - b * b;
-    const double w = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
+    const double a = c->W[4], b = c->W[5], d = c->W[8], det = c->determinant, w = c->softest;
     t[0] = c->impulse[1], t[1] = c->impulse[2];
     if (!(w > 0))
         return;
@@ -110,7 +119,7 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
     find_rates(p, c, false, v);
     change[0] = 0;
     if (c->W[0] > 0) {
-        const double normal = fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
+        const double normal = larger(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
         change[0] = normal - c->impulse[0];
         c->impulse[0] = normal;
     }
@@ -121,7 +130,7 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
     for (int r = 1; r < 3; r++) {
         change[r] = t[r - 1] - c->impulse[r];
         c->impulse[r] = t[r - 1];
-        changed = fmax(changed, fabs(change[r]) * c->W[4 * r]);
+        changed = larger(changed, fabs(change[r]) * c->W[4 * r]);
     }
     apply(p, c, change);
     return changed;
@@ -171,7 +180,7 @@ static void sweep(bo_contact_problem *p, double tolerance) {
     for (int32_t round = 0; round < p->most_rounds; round++) {
         double changed = 0;
         for (int32_t i = 0; i < p->constraint_count; i++)
-            changed = fmax(changed, visit(p, constraint_at(p, i)));
+            changed = larger(changed, visit(p, constraint_at(p, i)));
         p->rounds++;
         if (changed <= tolerance || round + 1 == p->most_rounds)
             break;

@@ -27,7 +27,8 @@ typedef struct bo_constraint {
     double carried[3]; /* m/s: what the rates are when all groups rest, since the second one is led by others */
     double impulse[3]; /* N s: along the normal and two tangents; a first guess, then the answer */
     /* by the solver */
-    double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */
+    double W[9];                 /* 1/kg: rates by unit impulses, 3 x 3 */
+    double determinant, softest; /* of its part along the tangents: that, and the largest eigenvalue */
     double approach;
     double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
     double wanted;              /* speed, before energy was looked at */

@@ -26,6 +26,18 @@ void bo_tree_hang_all(bo_tree_sweep *sweep);
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
 bool bo_tree_set_roots(const bough_tree_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 
+/* Factors that the exact coupling leaves of a part's coordinates, in the block b: L (unit, with 1 / D on its diagonal) and
+ * Z = L^-1 Mrq^T. */
+static inline double bo_tree_L_at(const bo_tree_work *work, const bo_tree_block *b, int32_t lane, int32_t i,
+                                  int32_t j) {
+    const double *L = work->L + b->squares;
+    return L[b->lanes == 1 ? (ptrdiff_t)i * b->n + j : (ptrdiff_t)BO_WIDE * (i * (i + 1) / 2 + j) + lane];
+}
+static inline double bo_tree_Z_at(const bo_tree_work *work, const bo_tree_block *b, int32_t lane, int32_t l, int d) {
+    const double *Z = work->Z + 8 * b->vectors;
+    return Z[b->lanes == 1 ? 8 * l + d : BO_WIDE * (8 * l + d) + lane];
+}
+
 /* The lower triangle of the inertia in a lane (36, row-major). */
 void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 

@@ -249,21 +249,30 @@ static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, cons
     return true;
 }
 
-/* Damping by stiffness of a pass that takes it elsewhere than its forces: H += (1 + alpha) gamma dt b K, p += b K rate.
- * Such passes are few: part by part. */
+/* Stiffness of a part where a pass takes it for damping; scratch: room for it. NULL: a material is inverted. */
+static const double *damping_stiffness(const bo_tree_pass *pass, const bough_component *c, int32_t part,
+                                       double *scratch) {
+    if (pass->damped == pass->work->rest)
+        return c->K;
+    return bough_component_evaluate(c, pass->damped + pass->model->parts[part].offset, scratch + c->r * c->r, NULL,
+                                    NULL, scratch)
+               ? scratch
+               : NULL;
+}
+
+/* Damping by stiffness of a pass that takes it elsewhere than its forces: H += (1 + alpha) gamma dt b K, p += b K rate. */
 static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
                         double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const bo_tree_scheme *h = pass->scheme;
-    double *K = scratch, *rest = K + b->r * b->r;
     for (int32_t k = 0; k < b->count; k++) {
         const factors g = factors_of(pass, b->first + k);
         const coefficients c = coefficients_of(h, &g);
         const double by = (1 + h->alpha) * h->gamma * h->dt * c.of_now;
         if (c.of_now == 0)
             continue;
-        if (!bough_component_evaluate(t->c, pass->damped + pass->model->parts[b->first + k].offset, rest, NULL, NULL,
-                                      K))
+        const double *K = damping_stiffness(pass, t->c, b->first + k, scratch);
+        if (!K)
             return false;
         for (int32_t i = 0; i < b->r; i++)
             for (int32_t j = 0; j < b->r; j++) {

@@ -74,6 +74,19 @@ static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
+/* Where a step has led at that time. */
+static void review_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    each_coordinate *each = data;
+    const bough_tree_state *state = each->state;
+    const bo_tree_work *w = bo_tree_work_of(state);
+    const double share = 1 + each->scheme->alpha;
+    (void)chunk;
+    for (int32_t k = begin; k < end; k++) {
+        w->mid_q[k] = state->q[k] + share * (w->next_q[k] - state->q[k]);
+        w->mid_v[k] = state->v[k] + share * (w->next_v[k] - state->v[k]);
+    }
+}
+
 /* Trees that fly begin with their state, and see where they have been led in a second pass. */
 static void foresee_no_flights(const bough_tree_model *model, const bough_tree_state *state) {
     bo_tree_work *w = bo_tree_work_of(state);
@@ -155,8 +168,8 @@ static const double most_surprise = 0.05, surprise = 0.002;
  * of their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against
  * the place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its
  * fifth power. Trees that miss are looked at. */
-static double largest_bend(const bough_tree_model *model, bough_tree_state *state, double share,
-                           const double *foreseen) {
+static double largest_bend(const bough_tree_model *model, bough_tree_state *state, double share, const double *foreseen,
+                           bool flying, bool held) {
     double largest = 0;
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
@@ -165,6 +178,8 @@ static double largest_bend(const bough_tree_model *model, bough_tree_state *stat
             const bo_component_tables *t = &model->components[part->component];
             const double *Sigma = t->c->Sigma0, *start = foreseen ? foreseen + part->offset : q;
             double square = 0;
+            if (!(part->flies ? flying : held))
+                continue;
             for (int32_t l = 0; l < part->r; l++) { /* bases that are cooked are orthonormal in mass */
                 const double x = q[l] + share * (next[l] - q[l]) - start[l];
                 square += t->M[l * t->n + l] * x * x;
@@ -352,14 +367,16 @@ static bool roots_are_finite(const bough_tree_model *model, const bough_tree_roo
 /* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. only_flights: the others
  * are there. */
 static bough_status land(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
-                         const bo_tree_scheme *scheme, bool only_flights, bool gently) {
+                         const bo_tree_scheme *scheme, bool only_flights, bool gently, bool *touched) {
     bo_tree_work *w = bo_tree_work_of(state);
-    bool touched = false;
+    *touched = false;
     BO_TRY(move_on(ctx, model, w, only_flights));
     if (w->touch && scheme->dt > 0)
-        BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, &touched));
-    if (touched)
+        BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, touched));
+    if (*touched) {
         BO_TRY(move_on(ctx, model, w, false));
+        BO_TRY(bo_tree_touch_check(ctx, model, state, scheme, gently));
+    }
     if (model->free_count == 0)
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))
@@ -371,7 +388,7 @@ static bough_status land(bough_context *ctx, const bough_tree_model *model, boug
 
 /* Loops of ties bend the way that the ends of a tie take; passes go on until both agree within this, in m and rad. */
 static const double tie_tolerance = 1e-6;
-enum { MOST_PASSES = 8 };
+enum { MOST_PASSES = 8, MOST_AGAIN = 2 };
 
 /* The way in which a step is made. */
 typedef struct {
@@ -386,9 +403,9 @@ typedef struct {
 
 /* The frames go where the step takes inertia. */
 static bough_status look_ahead(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
-                               const stepping *how) {
+                               const stepping *how, bo_range_task where) {
     bo_tree_work *w = bo_tree_work_of(state);
-    visit(ctx, model, foresee_some, &(each_coordinate){.state = state, .scheme = how->scheme});
+    visit(ctx, model, where, &(each_coordinate){.state = state, .scheme = how->scheme});
     foresee_no_flights(model, state);
     bo_tree_place_roots(model, w, state->roots, how->mode.lead_time, false);
     return bo_tree_move(ctx, model, w, &how->mode, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
@@ -401,18 +418,26 @@ static bool is_damped(const bough_tree_model *model, const bough_tree_state *sta
     return false;
 }
 
-static bool goes_too_far(const bough_tree_model *model, bough_tree_state *state, const stepping *how) {
+static bool goes_too_far(const bough_tree_model *model, bough_tree_state *state, const stepping *how, bool flying,
+                         bool held) {
     if (how->foresees)
-        return !(largest_bend(model, state, 1 + how->scheme->alpha, bo_tree_work_of(state)->mid_q) <= most_surprise);
-    return how->gently && !(largest_bend(model, state, 1, NULL) <= most_bending);
+        return !(largest_bend(model, state, 1 + how->scheme->alpha, bo_tree_work_of(state)->mid_q, flying, held) <=
+                 most_surprise);
+    return how->gently && !(largest_bend(model, state, 1, NULL, flying, held) <= most_bending);
 }
 
-/* From the state to the next_q, next_v, next_a, next_roots and frames of a grove, or of all. */
-static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
-                                  const void *data) {
-    const stepping *how = data;
+static bough_status too_far(bough_context *ctx) {
+    return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
+}
+
+/* From the state to the next_q, next_v, next_a, next_roots and frames of a grove, or of all. where: the inertia and the
+ * forces are taken, if they are foreseen. *touched: contacts have changed where it leads. */
+static bough_status go_once(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                            const stepping *how, bo_range_task where, bool *touched) {
     const bo_tree_scheme *h = how->scheme;
     bo_tree_work *w = bo_tree_work_of(state);
+    /* Stiffness that is lost, or less, does not damp: that at rest does, also where something presses. */
+    const bool damped = is_damped(model, state);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -421,15 +446,16 @@ static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *mo
                          .v = state->v,
                          .scheme = h,
                          .elastic = true,
+                         .damped = damped && bo_tree_touch_presses_held(model, w) ? w->rest : NULL,
                          .keep = how->twice,
                          .keep_flights = how->only_flights};
     if (how->foresees) {
-        BO_TRY(look_ahead(ctx, model, state, how));
+        BO_TRY(look_ahead(ctx, model, state, how, where));
         pass.q = w->mid_q, pass.v = w->mid_v;
     }
     bough_status status = solve_after_touch(ctx, &pass);
-    if (status == BOUGH_NO_CONVERGENCE && is_damped(model, state)) {
-        pass.damped = w->rest; /* stiffness that is lost, or less, does not damp: that at rest does */
+    if (status == BOUGH_NO_CONVERGENCE && damped && !pass.damped) {
+        pass.damped = w->rest;
         status = solve_after_touch(ctx, &pass);
     }
     BO_TRY(status);
@@ -449,9 +475,24 @@ static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *mo
     if (how->gently && open)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "the ends of a tie do not find each other in this step; take a smaller one");
-    if (goes_too_far(model, state, how) && how->gently)
-        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
-    return land(ctx, model, state, h, how->twice && how->only_flights, how->gently);
+    if (how->gently && goes_too_far(model, state, how, true, !w->touch))
+        return too_far(ctx);
+    return land(ctx, model, state, h, how->twice && how->only_flights, how->gently, touched);
+}
+
+/* Contacts lead parts elsewhere than it was foreseen, and mostly on from there: a step that they have led too far is made
+ * again about where it has led. */
+static bough_status attempt_grove(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                  const void *data) {
+    const stepping *how = data;
+    bool touched = false;
+    BO_TRY(go_once(ctx, model, state, how, foresee_some, &touched));
+    bool too = goes_too_far(model, state, how, false, true);
+    for (int again = 0; again < MOST_AGAIN && too && touched && how->foresees; again++) {
+        BO_TRY(go_once(ctx, model, state, how, review_some, &touched));
+        too = goes_too_far(model, state, how, false, true);
+    }
+    return too && how->gently ? too_far(ctx) : BOUGH_OK;
 }
 
 /* The engine's own choice: energy is looked after, and where there are no ties inertia and forces are taken ahead. */

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define DEEPEST 0.016 /* of the radius of a part, which is less than a hundredth of its size */
+enum { MOST_LOOKS = 4 };
 #define PUSH_SPEED 0.5 /* m/s: faster than it came, a point is not pushed out of where it is */
 #define MOST_BEND 0.2  /* by which contacts may bend a part in a step that is taken gently: about an angle */
 
@@ -77,14 +79,27 @@ static void lay_down(bo_tree_search *s, int32_t i) {
         BO_LANE(s->work->inertias[part->slot / 4].p[d], part->slot % 4) = touch->p[6 * i + d];
 }
 
+static const bo_tree_island *island_of(const bo_tree_touch *touch, const bo_tree_part *part) {
+    return &touch->islands[bo_tree_island_of(touch, part->tree)];
+}
+
+static bool is_single(const bo_tree_touch *touch, const bo_tree_part *part) {
+    return island_of(touch, part)->single;
+}
+
 /* Accelerations of everything by the forces of the points. The frames, and what a step was solved with on the
  * right-hand side, are used up. */
 static bool respond(bo_tree_search *s, double *answers) {
     static const bo_tree_mode mode = {.coupling = BOUGH_COUPLING_L3, .still = true, .weightless = true};
     bo_tree_touch *touch = s->touch;
+    if (touch->single_count == touch->point_count) {
+        memset(answers, 0, (size_t)s->model->size * sizeof *answers);
+        bo_tree_touch_answer_singles(s->model, s->work, answers);
+        return true;
+    }
     forget_loads(s->model, s->work);
     for (int32_t i = s->model->part_count - 1; i >= 0; i--)
-        if (touch->node_of[i] >= 0)
+        if (touch->node_of[i] >= 0 || is_single(touch, &s->model->parts[i]))
             lay_down(s, i);
     for (int32_t k = 0; k < touch->solid_count; k++)
         lay_down(s, touch->solids[k]);
@@ -96,9 +111,12 @@ static void move_roots(bo_tree_search *s, double of_acceleration, double of_velo
     const bough_tree_model *model = s->model;
     for (int32_t k = model->first_flight; k < model->end_flight; k++) {
         bough_tree_root *root = &s->work->next_roots[k];
-        const int32_t slot = model->parts[model->inside[root->part]].slot;
+        const bo_tree_part *part = &model->parts[model->inside[root->part]];
+        const int32_t slot = part->slot;
         bo_mat3 R;
         double A[6];
+        if (island_of(s->touch, part)->points == 0)
+            continue;
         memcpy(R.m, root->pose.rotation, sizeof R.m);
         for (int d = 0; d < 6; d++)
             A[d] = BO_LANE_CONST(s->work->inertias[slot / 4].A[d], slot % 4);
@@ -153,8 +171,9 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
     return sum;
 }
 
+/* Of all points, also of those that wait. */
 static void measure_answers(bo_tree_search *s, const double *answers) {
-    for (size_t i = 0; i < s->touch->point_count; i++) {
+    for (size_t i = 0; i < s->touch->found_count; i++) {
         bo_tree_point *point = &s->touch->points[i];
         point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
         if (point->other >= 0)
@@ -226,13 +245,15 @@ bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *m
     return BOUGH_OK;
 }
 
-/* The largest bend of a part by the contacts: as that of steps (step.c). */
+/* The largest bend of a part that flies by the contacts: as that of steps (step.c), where the others are looked at. */
 static double largest_bend(const bo_tree_search *s) {
     double largest = 0;
     for (int32_t k = 0; k < s->model->part_count; k++) {
         const bo_tree_part *part = &s->model->parts[k];
         const bo_component_tables *t = &s->model->components[part->component];
         double square = 0;
+        if (!part->flies)
+            continue;
         for (int32_t l = 0; l < part->r; l++) {
             const double x = s->scheme->beta * s->dt * s->dt * s->touch->answers[part->offset + l];
             square += t->M[l * t->n + l] * x * x;
@@ -252,7 +273,8 @@ static bough_status push_out(bo_tree_search *s) {
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
         const double gap = point->gap + s->scheme->beta * s->dt * s->dt * way;
-        const double most = s->dt * (fmax(0, -point->velocity[0]) + PUSH_SPEED);
+        const double came = bo_dot(point->axes[0], bo_sub(point->start, point->other_start));
+        const double most = fmax(0, came) + s->dt * PUSH_SPEED;
         touch->push[i] = gap < 0 ? fmin(-gap, most) : 0, touch->clear[i] = fmax(gap, 0);
         touch->pushes = touch->pushes || touch->push[i] > 0;
     }
@@ -358,6 +380,26 @@ static void go_there(bo_tree_search *s) {
     give_momenta(s);
 }
 
+/* Forces of the step, and what they do, until no point that waits is led to where it touches. */
+static bough_status find_forces(bo_tree_search *s) {
+    bo_tree_touch *touch = s->touch;
+    bool more = true;
+    for (int look = 0; more; look++) {
+        BO_TRY(bo_tree_touch_gather(s->ctx, s->model, s->work));
+        if (!bo_tree_touch_solve(s->ctx, s->model, s->work, s->scheme->gamma * s->dt, look > 0))
+            return unsolved(s->ctx);
+        load_points(s);
+        add_up_forces(s->model, s->work, s->scheme, true);
+        if (!respond(s, touch->answers))
+            return unsolved(s->ctx);
+        if (!bo_all_finite(s->model->size, touch->answers))
+            return bo_fail(s->ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
+        measure_answers(s, touch->answers);
+        more = look + 1 < MOST_LOOKS && bo_tree_touch_take_in(s, s->scheme->beta * s->dt * s->dt);
+    }
+    return BOUGH_OK;
+}
+
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched) {
     bo_tree_work *w = bo_tree_work_of(state);
@@ -370,20 +412,11 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         add_up_forces(model, w, scheme, false);
         return list_contacts(&s, false);
     }
-    BO_TRY(bo_tree_touch_gather(ctx, model, w));
-    if (!bo_tree_touch_solve(ctx, model, w, scheme->gamma * scheme->dt))
-        return unsolved(ctx);
+    BO_TRY(find_forces(&s));
     BO_TRY(list_contacts(&s, true));
     bo_tree_touch_note(model, touch);
-    load_points(&s);
-    add_up_forces(model, w, scheme, true);
-    if (!respond(&s, touch->answers))
-        return unsolved(ctx);
-    if (!bo_all_finite(model->size, touch->answers))
-        return bo_fail(ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
     if (gently && !(largest_bend(&s) <= MOST_BEND))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a contact bends a part too far in this step; take a smaller one");
-    measure_answers(&s, touch->answers);
     *touched = touch->answered = true;
     go_there(&s);
     BO_TRY(push_out(&s));
@@ -391,6 +424,33 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
         touch->contacts[i].gap = point->gap + touch->share * way + (touch->pushes ? s.dt * s.dt * point->answer[0] : 0);
+    }
+    return BOUGH_OK;
+}
+
+/* Normals turn on the way, so that points may end deeper than they should by what is linear. A step that led them there
+ * is refused, if it was long enough for that. */
+bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_scheme *scheme, bool gently) {
+    bo_tree_work *w = bo_tree_work_of(state);
+    bo_tree_touch *touch = w->touch;
+    bo_tree_search s = {ctx, model, state, w, touch, scheme->dt, scheme};
+    for (size_t i = 0; i < touch->point_count && touch->fields; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        const bo_tree_part *part = &model->parts[point->part];
+        const bo_vec3 n = point->axes[0];
+        const double most = DEEPEST * part->scale * touch->clouds[part->component].radius;
+        const double came = bo_dot(n, bo_sub(point->start, point->other_start));
+        const double led = touch->share * bo_dot(n, bo_sub(point->moves, point->other_moves));
+        const bool by_samples = touch->fields[part->component] && touch->solid_of[part->user] < 0 &&
+                                (point->other < 0 || point->other_node >= 0);
+        if (!by_samples || fabs(came) + fabs(led) < 0.5 * most)
+            continue;
+        double *gap = &touch->contacts[i].gap;
+        *gap = bo_tree_touch_gap_now(&s, point);
+        if (gently && *gap < -most && *gap < point->gap + came)
+            return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                           "a part goes too deep into another in this step; take a smaller one");
     }
     return BOUGH_OK;
 }

@@ -57,12 +57,18 @@ const bo_tree_contact *bo_tree_contacts(const bough_tree_state *state, int32_t *
  * there yet. gently: refuses contacts that bend a part far. */
 bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                 const bo_tree_scheme *scheme, bool gently, bool *touched);
+/* After such a step, with the frames where it ends: gaps of points that went far are measured there. gently: refuses a step
+ * that leaves parts that touch others too deep in something. */
+bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                 const bo_tree_scheme *scheme, bool gently);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
  * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Something pressed on a part of a tree that is held, in the last step. */
+bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *work);
 /* Rates of the velocities, dv / dt, by the contacts of the step; NULL: there were none. */
 const double *bo_tree_touch_answers(const bo_tree_work *work);
 /* Calls add(data, tree, J) with the work of each contact of the step on a tree. */
@@ -77,6 +83,8 @@ typedef struct bo_tree_point {
     int32_t part, other;        /* inside; other -1: an obstacle */
     int32_t obstacle;           /* -1: the other part */
     int32_t feature;            /* which sample of its part, or which point of a solid */
+    int32_t number;             /* in the order in which points are found */
+    bool waits;                 /* touches only if other contacts lead it there: touch_wait.c */
     int32_t node, own, solid;   /* of the part: node, or its number among the solids of the step; of the other; -1 */
     int32_t r;                  /* of the part; 0 where it is locked */
     size_t rows;                /* where its 3 x r numbers begin in touch->rows */
@@ -117,6 +125,7 @@ typedef struct bo_tree_island {
     double off, most;        /* N: by which forces miss, and the largest */
     bool balanced, finished; /* in this round of the search; for good */
     bool paired;             /* parts touch each other in it */
+    bool single;             /* one part that flies by itself: touch_single.c */
     int32_t points;
     double start, slope, low, high, at; /* of the search along a step: slopes, and the part of the way */
     uint64_t seen;
@@ -157,7 +166,10 @@ struct bo_tree_touch {
     size_t bent_count, bent_capacity;
     double *bent; /* samples: touch_find.c */
     size_t point_count, point_capacity, row_count, row_capacity;
+    size_t found_count; /* of points: those that wait stand behind the others */
     bo_tree_point *points;
+    size_t spare_capacity;
+    bo_tree_point *spare;
     double *rows;
     int32_t *node_of; /* parts, inside; -1: not in the closure */
     int32_t node_count, node_capacity;
@@ -165,8 +177,10 @@ struct bo_tree_touch {
     size_t number_capacity;
     double *numbers;             /* of the nodes */
     struct bo_tree_pairs *pairs; /* touch_pairs.c */
-    int32_t *solids;             /* def.solid_count: parts, inside, of those that touch */
-    int32_t *place;              /* def.solid_count: their numbers among these; -1 */
+    struct bo_tree_singles *singles;
+    size_t single_count; /* of points of singles */
+    int32_t *solids;     /* def.solid_count: parts, inside, of those that touch */
+    int32_t *place;      /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
     double *p, *p_q; /* 6 of each part, coordinates: respond.c */
     double *answers; /* coordinates: accelerations by the contacts */
@@ -210,6 +224,15 @@ size_t bo_tree_figure_size(void);
 bough_status bo_tree_touch_find(bo_tree_search *s);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);
+
+/* The gap of a sample where the frames are: the end of the step; 0 where it is outside of another part. */
+double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point);
+
+/* touch_wait.c: points that are found, but wait. They stand behind the others, in the order in which they were found; and
+ * those that the contacts of the others have led inside are taken in; true: some were. */
+bough_status bo_tree_touch_set_aside(bo_tree_search *s);
+bool bo_tree_touch_take_in(bo_tree_search *s, double share);
 /* Trees are about to fall asleep, or to wake up (rest.c): their contacts stay listed, or no longer. */
 bough_status bo_tree_keep_contacts(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, int32_t count,
                                    const bough_change *changes);
@@ -251,8 +274,9 @@ bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *work);
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *work);
 /* touch_solve.c */
 
-/* Finds forces such that points do not go on inwards, with friction. False: a matrix is singular, or no memory. */
-bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
+/* Finds forces such that points do not go on inwards, with friction. again: there are more points than the last time, in
+ * the same step. False: a matrix is singular, or no memory. */
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt, bool again);
 /* Finds accelerations for one step from rest, into force[0] of the points, by which points go outwards by touch->push (0:
  * not inwards). After bo_tree_touch_solve(). */
 bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt);
@@ -266,6 +290,14 @@ void bo_tree_touch_sweep(const bough_tree_model *model, bo_tree_work *work, int3
 const double *bo_tree_node_answer(const bo_tree_touch *touch, int32_t node, int32_t *r, const double **a);
 /* The island of a node, and its part. */
 int32_t bo_tree_node_island(const bo_tree_touch *touch, int32_t node, int32_t *part);
+
+/* touch_single.c: finds islands of one part alone, once islands are known, and the forces in them; again: places, with
+ * the rows of the last call. False: a matrix is singular, or no memory. Then: accelerations by these forces. */
+void bo_tree_touch_find_singles(const bough_tree_model *model, bo_tree_touch *touch);
+bool bo_tree_touch_solve_singles(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work, double dt,
+                                 bool again);
+void bo_tree_touch_answer_singles(const bough_tree_model *model, bo_tree_work *work, double *answers);
+void bo_tree_touch_free_singles(bough_context *ctx, bo_tree_touch *touch);
 
 /* touch_pairs.c: forces in islands in which parts touch each other. again: with the rows of the last call. False: a
  * matrix is singular, or no memory. */

@@ -41,15 +41,6 @@ struct bo_tree_node {
 
 /* ---- the closure ---- */
 
-static double L_of(const bo_tree_work *w, const bo_tree_block *b, int32_t lane, int32_t i, int32_t j) {
-    const double *L = w->L + b->squares;
-    return L[b->lanes == 1 ? (ptrdiff_t)i * b->n + j : (ptrdiff_t)BO_WIDE * (i * (i + 1) / 2 + j) + lane];
-}
-static double Z_of(const bo_tree_work *w, const bo_tree_block *b, int32_t lane, int32_t l, int d) {
-    const double *Z = w->Z + 8 * b->vectors;
-    return Z[b->lanes == 1 ? 8 * l + d : BO_WIDE * (8 * l + d) + lane];
-}
-
 /* M = L D L^T, and what the elimination took from the frame. The factor has 1/D on its diagonal. */
 static void unfold(const bough_tree_model *model, const bo_tree_work *w, bo_tree_node *node) {
     const bo_tree_part *part = &model->parts[node->part];
@@ -57,12 +48,12 @@ static void unfold(const bough_tree_model *model, const bo_tree_work *w, bo_tree
     const int32_t r = node->r, lane = part->lane;
     memset(node->loss, 0, sizeof node->loss);
     for (int32_t k = 0; k < r; k++) {
-        node->D[k] = 1 / L_of(w, b, lane, k, k);
+        node->D[k] = 1 / bo_tree_L_at(w, b, lane, k, k);
         for (int32_t i = 0; i < r; i++)
-            node->L[i * r + k] = i == k ? 1 : i > k ? L_of(w, b, lane, i, k) : 0;
+            node->L[i * r + k] = i == k ? 1 : i > k ? bo_tree_L_at(w, b, lane, i, k) : 0;
         double z[6];
         for (int d = 0; d < 6; d++) {
-            z[d] = Z_of(w, b, lane, k, d);
+            z[d] = bo_tree_Z_at(w, b, lane, k, d);
             node->Mrq[d * r + k] = bo_tree_Mrq(model, w, part, d, k);
         }
         for (int d = 0; d < 6; d++)
@@ -141,9 +132,9 @@ static void mark(const bough_tree_model *model, bo_tree_touch *touch) {
         touch->place[k] = -1;
     touch->solid_count = touch->node_count = 0;
     for (size_t k = 0; k < touch->point_count; k++) {
-        bo_tree_point *point = &touch->points[k];
+        const bo_tree_point *point = &touch->points[k];
         const int32_t sides[2] = {point->part, point->other};
-        for (int s = 0; s < 2; s++) {
+        for (int s = 0; s < 2 && !touch->islands[point->island].single; s++) {
             if (sides[s] < 0)
                 continue;
             const int32_t solid = touch->solid_of[model->parts[sides[s]].user];
@@ -161,18 +152,21 @@ static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *tou
     return bo_tree_island_of(touch, model->parts[part].tree);
 }
 
-static void weigh_islands(const bough_tree_model *model, bo_tree_touch *touch) {
+static void find_islands(const bough_tree_model *model, bo_tree_touch *touch) {
     for (int32_t i = 0; i < model->part_count; i++)
         touch->islands[i] = (bo_tree_island){0};
     for (int32_t i = 0; i < model->part_count; i++)
         touch->islands[island_of(model, touch, i)].mass +=
             model->parts[i].scale3 * model->components[model->parts[i].component].c->mass;
+    for (size_t k = 0; k < touch->point_count; k++)
+        touch->points[k].island = island_of(model, touch, touch->points[k].part);
+    bo_tree_touch_find_singles(model, touch);
 }
 
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
+    find_islands(model, touch);
     mark(model, touch);
-    weigh_islands(model, touch);
     const int32_t columns = columns_of(touch);
     if (touch->node_count > touch->node_capacity) {
         bo_free(ctx, touch->nodes);
@@ -219,11 +213,11 @@ bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *mo
     }
     for (size_t k = 0; k < touch->point_count; k++) {
         bo_tree_point *point = &touch->points[k];
-        const int32_t own = touch->solid_of[model->parts[point->part].user];
-        point->island = island_of(model, touch, point->part);
+        const bool single = touch->islands[point->island].single;
+        const int32_t own = single ? -1 : touch->solid_of[model->parts[point->part].user];
         point->hardness = HARDNESS * touch->islands[point->island].mass;
         point->own = own >= 0 ? touch->place[own] : -1;
-        point->node = own >= 0 ? -1 : touch->node_of[point->part];
+        point->node = own >= 0 || single ? -1 : touch->node_of[point->part];
         const int32_t solid = point->other >= 0 ? touch->solid_of[model->parts[point->other].user] : -1;
         point->solid = solid >= 0 ? touch->place[solid] : -1;
         point->other_node = point->other >= 0 && solid < 0 ? touch->node_of[point->other] : -1;
@@ -685,7 +679,7 @@ bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *w) {
 void bo_tree_touch_choose(bo_tree_touch *touch, bool all) {
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_island *island = &touch->islands[touch->points[i].island];
-        island->finished = island->balanced = island->paired && !all;
+        island->finished = island->balanced = island->single || (island->paired && !all);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Contact in steps of trees: the points that touch. docs/theory/tree.md, "Contact". */
 #include "tree/touch.h"
 
+#include "base/simd.h"
 #include "tree/rest.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
 }
 
 /* The first of both stands for all. */
-static void join(bo_tree_touch *touch, int32_t a, int32_t b) {
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
     a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
     touch->join[a > b ? a : b] = a > b ? b : a;
 }
@@ -92,32 +93,49 @@ static void fill_rows(const bough_tree_model *model, const side *of, bo_vec3 x, 
     }
 }
 
-/* Adds a contact at x, in the world. The other's part is that of a solid or of any other part, or none: an obstacle. */
+/* The frame of a root that is held moves by nobody's force, nor do points where it is held. */
+static bool stands_still(const bo_tree_part *part, size_t count, const double *rows) {
+    if (part->parent >= 0 || part->free || part->joint >= 0)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (rows[k] != 0)
+            return false;
+    return true;
+}
+
+/* Adds a contact at x, in the world, or one that waits. The other's part is that of a solid or of any other part, or none:
+ * an obstacle. */
 static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double gap, double friction, const side *one,
-                              const side *other, int32_t obstacle, int32_t feature) {
+                              const side *other, int32_t obstacle, int32_t feature, bool waits) {
     bo_tree_touch *touch = s->touch;
     const bo_tree_part *part = &s->model->parts[one->part];
     const bo_tree_part *second = other->frame ? &s->model->parts[other->part] : NULL;
-    if (part->asleep || (second && second->asleep)) {
+    const bool asleep = part->asleep || (second && second->asleep);
+    const bool full = touch->found_count == (size_t)touch->def.most_contacts;
+    if (waits && (asleep || full))
+        return BOUGH_OK;
+    if (asleep) {
         bo_tree_call(s->model, s->work, part->asleep ? one->part : other->part);
         return BOUGH_OK;
     }
     const size_t r = (size_t)coordinates_of(s->model, one);
     const size_t other_r = second ? (size_t)coordinates_of(s->model, other) : 0;
-    if (touch->point_count == (size_t)touch->def.most_contacts)
+    if (full)
         return bo_fail(
             s->ctx, BOUGH_ERROR_UNSUPPORTED,
             "more than %d points touch in one step; allow more, or cook the parts with fewer contact samples",
             touch->def.most_contacts);
     /* rows are never NULL, also of rigid parts */
-    if (!BO_RESERVE(s->ctx, touch->points, touch->point_capacity, touch->point_count + 1) ||
+    if (!BO_RESERVE(s->ctx, touch->points, touch->point_capacity, touch->found_count + 1) ||
         !BO_RESERVE(s->ctx, touch->rows, touch->row_capacity, touch->row_count + 3 * (r + other_r) + 1))
         return BOUGH_ERROR_MEMORY;
-    bo_tree_point *point = &touch->points[touch->point_count++];
+    bo_tree_point *point = &touch->points[touch->found_count];
     *point = (bo_tree_point){.part = one->part,
                              .other = second ? other->part : -1,
                              .obstacle = obstacle,
                              .feature = feature,
+                             .number = (int32_t)touch->found_count,
+                             .waits = waits,
                              .r = (int32_t)r,
                              .other_r = (int32_t)other_r,
                              .rows = touch->row_count,
@@ -128,30 +146,48 @@ static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double ga
                              .gap = gap,
                              .slack = fmax(gap, 0) / s->dt,
                              .friction = friction};
-    if (second)
-        join(touch, part->tree, second->tree);
     point->axes[0] = n;
     across(n, point->axes + 1);
     fill_rows(s->model, one, x, point->axes, 1, point->frame, touch->rows + point->rows);
+    if (!second && stands_still(part, 3 * r, touch->rows + point->rows))
+        return BOUGH_OK;
     if (second)
         fill_rows(s->model, other, x, point->axes, -1, point->other_frame, touch->rows + point->other_rows);
+    if (second && !waits)
+        bo_tree_join_islands(touch, part->tree, second->tree);
     for (int k = 0; k < 3; k++)
         point->velocity[k] = bo_dot(point->axes[k], bo_sub(one->v, other->v));
-    touch->row_count += 3 * (r + other_r);
+    touch->found_count++, touch->row_count += 3 * (r + other_r);
     return BOUGH_OK;
 }
 
 /* ---- what touches ---- */
 
+/* A part with its motion, and its samples as the part is bent now, in the axes and the size of its component. Samples are
+ * found once a step, for parts that are near something. */
+struct bo_tree_figure {
+    motion frame;
+    bo_vec3 centre;
+    double radius, speed; /* of a sphere around all samples; a bound on their speed */
+    double travel;        /* m/s: the same of a part that does not bend */
+    double rate;          /* m/s: a bound on the speed by bending alone */
+    double margin;        /* m: points that are so near may be led to where they touch; 0 where parts touch no others */
+    double bend;          /* m, of the component: by which no sample is further from its place at rest */
+    size_t samples;       /* where 3 numbers a sample begin; SIZE_MAX: they are not known yet */
+    bool measured;        /* bend and rate are as the samples say: measure_bend() */
+};
+
 /* One sample of a part, or a point of a solid with a radius around it. */
 typedef struct {
-    int32_t part;     /* inside */
-    int32_t number;   /* of the sample; -1: it is a solid's */
-    int32_t feature;  /* likewise, or which point of the solid */
-    double radius;    /* around it */
-    bo_vec3 x, v;     /* in the world, without contact */
-    bo_vec3 own, was; /* in the part's axes, bent as it is; and as it was at the start of the step */
+    int32_t part;    /* inside */
+    int32_t number;  /* of the sample; -1: it is a solid's */
+    int32_t feature; /* likewise, or which point of the solid */
+    double radius;   /* around it */
+    bo_vec3 x;       /* in the world, without contact */
     const motion *frame;
+    /* of those that come near something: motion_of_sample() */
+    bool known;
+    bo_vec3 v, was; /* in the world; in the part's axes, as it was at the start of the step */
 } sample;
 
 /* A point that comes nearer than this may touch in the step, or in the next: those that lie on something are held all
@@ -178,21 +214,24 @@ static side side_of(const bo_tree_search *s, const sample *at, bo_vec3 n, bo_vec
                   .weights = &one};
 }
 
-static bough_status meet_obstacle(bo_tree_search *s, const sample *at, int32_t o) {
+static bough_status meet_obstacle(bo_tree_search *s, const sample *at, int32_t o, double distance) {
     const bo_obstacle *obstacle = &s->touch->now[o];
     const bo_se3 *before = &s->touch->before[o], *now = &obstacle->pose;
     const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(at->x, now->t)));
     const bo_vec3 v = bo_scale(1 / s->dt, bo_sub(at->x, was));
-    if (!comes_near(s, bo_obstacle_distance(obstacle, at->x) - at->radius, -bo_norm(bo_sub(at->v, v))))
+    const double margin = s->touch->shapes[at->part].margin;
+    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, v))) && !(distance < margin))
         return BOUGH_OK;
     bo_gap gap;
     bo_obstacle_gap(obstacle, at->x, &gap);
     bo_vec3 x, n = bo_normalize(gap.n);
-    const side one = side_of(s, at, n, &x), other = {.part = -1, .v = v, .start = was};
-    if (!comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, v))))
+    const side one = side_of(s, at, n, &x);
+    const side other = {.part = -1, .v = v, .start = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(x, now->t)))};
+    const bool waits = !comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, v)));
+    if (waits && !(gap.d - at->radius < margin))
         return BOUGH_OK;
     const double mu = sqrt(s->touch->def.friction * s->touch->def.obstacles[o].friction);
-    return add_point(s, x, n, gap.d - at->radius, mu, &one, &other, o, at->feature);
+    return add_point(s, x, n, gap.d - at->radius, mu, &one, &other, o, at->feature, waits);
 }
 
 /* The shape of a solid where it is now. */
@@ -202,12 +241,11 @@ static bo_obstacle placed(const bo_tree_solid *solid, const motion *at) {
     return shape;
 }
 
-static bough_status meet_solid(bo_tree_search *s, const sample *at, int32_t k, const bo_obstacle *shape,
-                               const motion *solid) {
-    const bo_vec3 v = velocity_at(solid, at->x);
-    if (!comes_near(s, bo_obstacle_distance(shape, at->x) - at->radius, -bo_norm(bo_sub(at->v, v))))
+static bough_status meet_solid(bo_tree_search *s, const sample *at, int32_t k, int32_t other, double distance) {
+    const bo_obstacle *shape = &s->touch->placed[k];
+    const motion *solid = &s->touch->shapes[other].frame;
+    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, velocity_at(solid, at->x)))))
         return BOUGH_OK;
-    const int32_t other = s->model->inside[s->touch->def.solids[k].part];
     bo_gap gap;
     bo_obstacle_gap(shape, at->x, &gap);
     bo_vec3 x, n = bo_normalize(gap.n);
@@ -219,28 +257,17 @@ static bough_status meet_solid(bo_tree_search *s, const sample *at, int32_t k, c
         .start = bo_se3_apply(start_of(s->state, &s->model->parts[other]), bo_mat_tvec(solid->R, bo_sub(x, solid->x)))};
     if (!comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, two.v))))
         return BOUGH_OK;
-    return add_point(s, x, n, gap.d - at->radius, s->touch->def.friction, &one, &two, -1, at->feature);
+    return add_point(s, x, n, gap.d - at->radius, s->touch->def.friction, &one, &two, -1, at->feature, false);
 }
 
 /* ---- parts by themselves ---- */
-
-/* A part with its motion; its samples as the part is bent now, as it was at the start of the step, and their rates: in
- * the axes and the size of its component. Found once a step, for parts that are near something. */
-struct bo_tree_figure {
-    motion frame;
-    bo_vec3 centre;
-    double radius, speed; /* of a sphere around all samples; a bound on their speed */
-    double rate;          /* m/s: a bound on the speed by bending alone */
-    double bend;          /* m, of the component: by which no sample is further from its place at rest */
-    size_t samples;       /* where 9 numbers a sample begin; SIZE_MAX: they are not known yet */
-};
 
 /* The sphere around all that a part touches with. */
 static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figure *to) {
     const bo_tree_part *part = &s->model->parts[i];
     const bo_tree_cloud *cloud = &s->touch->clouds[part->component];
     to->frame = motion_of(s->work, part);
-    to->samples = SIZE_MAX, to->bend = 0;
+    to->samples = SIZE_MAX, to->bend = to->margin = 0, to->measured = false;
     double rate = 0;
     if (solid >= 0) {
         const bo_obstacle *shape = &s->touch->def.solids[solid].shape;
@@ -255,44 +282,105 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->radius = part->scale * (cloud->radius + to->bend);
     }
     to->rate = part->scale * rate;
-    to->speed = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w) + to->rate;
+    to->travel = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
+    to->speed = to->travel + to->rate;
 }
 
-/* Places of all samples of a part: bent, at the start of the step, and their rates. */
+/* count numbers: sums of r entries of U times q, and the numbers of `base` (NULL: none). */
+BO_MULTIVERSION
+static void bend_some(size_t count, size_t r, const double *restrict base, const double *restrict U,
+                      const double *restrict q, double *restrict to) {
+    for (size_t k = 0; k < count; k++, U += r) {
+        bo_v4 sums = {0};
+        size_t l = 0;
+        for (; l + 4 <= r; l += 4)
+            sums += BO_V4_CONST(U + l) * BO_V4_CONST(q + l);
+        double sum = (base ? base[k] : 0) + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        for (; l < r; l++)
+            sum += U[l] * q[l];
+        to[k] = sum;
+    }
+}
+
+/* Places of all samples of a part. */
 static const double *bend(bo_tree_search *s, int32_t i) {
     bo_tree_touch *touch = s->touch;
     bo_tree_figure *shape = &touch->shapes[i];
     const bo_tree_part *part = &s->model->parts[i];
     const bough_sample_points *points = &s->model->components[part->component].c->contact;
-    const size_t r = (size_t)part->r, count = (size_t)points->count;
+    const size_t count = 3 * (size_t)points->count;
     if (shape->samples != SIZE_MAX)
         return touch->bent + shape->samples;
-    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, touch->bent_count + 9 * count))
+    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, touch->bent_count + count))
         return NULL;
-    shape->samples = touch->bent_count, touch->bent_count += 9 * count;
-    const double *q[3] = {s->work->next_q + part->offset, s->state->q + part->offset, s->work->next_v + part->offset};
-    for (size_t set = 0; set < 3; set++) {
-        double *to = touch->bent + shape->samples + 3 * set * count;
-        for (size_t k = 0; k < 3 * count; k++) {
-            double sum = set < 2 ? points->position[k] : 0;
-            for (size_t l = 0; l < r; l++)
-                sum += points->U[k * r + l] * q[set][l];
-            to[k] = sum;
-        }
-    }
+    shape->samples = touch->bent_count, touch->bent_count += count;
+    bend_some(count, (size_t)part->r, points->position, points->U, s->work->next_q + part->offset,
+              touch->bent + shape->samples);
     return touch->bent + shape->samples;
 }
 
-static sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *bent) {
+#define BETWEEN 1.25 /* points between samples move further than these by no more than that */
+
+static double longest(size_t count, const double *x, const double *from) {
+    double square = 0;
+    for (size_t k = 0; k < count; k += 3) {
+        const bo_vec3 d = from ? bo_sub(bo_load3(x + k), bo_load3(from + k)) : bo_load3(x + k);
+        square = bo_dot(d, d) > square ? bo_dot(d, d) : square;
+    }
+    return sqrt(square);
+}
+
+/* How far and how fast a part is bent at most: the sums over its coordinates may be some times as much. */
+static bool measure_bend(bo_tree_search *s, int32_t i) {
+    bo_tree_touch *touch = s->touch;
+    bo_tree_figure *shape = &touch->shapes[i];
     const bo_tree_part *part = &s->model->parts[i];
+    const bough_sample_points *points = &s->model->components[part->component].c->contact;
+    const size_t count = 3 * (size_t)points->count;
+    if (!bend(s, i))
+        return false;
+    if (shape->measured)
+        return true;
+    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, touch->bent_count + count))
+        return false;
+    double *rates = touch->bent + touch->bent_count; /* whose place is free again afterwards */
+    bend_some(count, (size_t)part->r, NULL, points->U, s->work->next_v + part->offset, rates);
+    shape->measured = true;
+    shape->rate = fmin(shape->rate, BETWEEN * part->scale * longest(count, rates, NULL));
+    shape->margin = 0.5 * s->dt * (shape->travel + shape->rate);
+    shape->bend = fmin(shape->bend, BETWEEN * longest(count, touch->bent + shape->samples, points->position));
+    return true;
+}
+
+/* U q of one sample. */
+static bo_vec3 moved_by(const bo_tree_search *s, const bo_tree_part *part, int32_t k, const double *q) {
+    const double *U = s->model->components[part->component].c->contact.U;
+    const size_t r = (size_t)part->r;
+    double u[3];
+    bend_some(3, r, NULL, U + 3 * r * (size_t)k, q + part->offset, u);
+    return bo_load3(u);
+}
+
+/* place: where it is, in the axes and the size of its component. */
+static sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *place) {
     const motion *frame = &s->touch->shapes[i].frame;
-    const size_t count = (size_t)s->model->components[part->component].c->contact.count;
-    const double *at = bent + 3 * (size_t)k, *was = at + 3 * count, *rate = was + 3 * count;
-    sample x = {.part = i, .number = k, .feature = k, .frame = frame};
-    x.own = bo_scale(part->scale, bo_load3(at)), x.was = bo_scale(part->scale, bo_load3(was));
-    x.x = bo_add(frame->x, bo_mat_vec(frame->R, x.own));
-    x.v = bo_add(velocity_at(frame, x.x), bo_mat_vec(frame->R, bo_scale(part->scale, bo_load3(rate))));
-    return x;
+    const bo_vec3 own = bo_scale(s->model->parts[i].scale, bo_load3(place));
+    return (sample){
+        .part = i, .number = k, .feature = k, .frame = frame, .x = bo_add(frame->x, bo_mat_vec(frame->R, own))};
+}
+
+static void motion_of_sample(const bo_tree_search *s, sample *at) {
+    const bo_tree_part *part = &s->model->parts[at->part];
+    if (at->known)
+        return;
+    at->known = true, at->v = velocity_at(at->frame, at->x);
+    if (at->number < 0) {
+        at->was = bo_mat_tvec(at->frame->R, bo_sub(at->x, at->frame->x));
+        return;
+    }
+    const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)at->number;
+    at->was = bo_scale(part->scale, bo_add(bo_load3(rest), moved_by(s, part, at->number, s->state->q)));
+    at->v = bo_mul_add(at->v, part->scale, bo_mat_vec(at->frame->R, moved_by(s, part, at->number, s->work->next_v)));
 }
 
 /* ---- obstacles and solids ---- */
@@ -316,19 +404,37 @@ static int32_t points_of(const bo_obstacle *shape, bo_vec3 points[8], double *ra
 
 enum { MOST_NEAR = 256 }; /* obstacles, and solids, that are looked at together */
 
-/* The things that one part may touch. */
+/* A thing that a part may touch; none of its points that is further away does. */
+typedef struct {
+    int32_t number;
+    double within;
+    /* of a plane: it is `height` + `up` . y from the place y of a sample, in the part's axes and the component's size */
+    double height;
+    bo_vec3 up;
+} near_thing;
+
 typedef struct {
     int32_t obstacle_count, solid_count;
-    int32_t obstacles[MOST_NEAR], solids[MOST_NEAR];
+    near_thing obstacles[MOST_NEAR], solids[MOST_NEAR];
     bool stirs; /* something moves that could touch a tree that sleeps */
 } near_things;
 
-static bough_status meet(bo_tree_search *s, const sample *at, const near_things *near) {
-    for (int32_t k = 0; k < near->obstacle_count; k++)
-        BO_TRY(meet_obstacle(s, at, near->obstacles[k]));
+static bough_status meet(bo_tree_search *s, sample *at, const near_things *near) {
+    for (int32_t k = 0; k < near->obstacle_count; k++) {
+        const near_thing *it = &near->obstacles[k];
+        const double distance = bo_obstacle_distance(&s->touch->now[it->number], at->x) - at->radius;
+        if (!(distance < it->within))
+            continue;
+        motion_of_sample(s, at);
+        BO_TRY(meet_obstacle(s, at, it->number, distance));
+    }
     for (int32_t k = 0; k < near->solid_count; k++) {
-        const int32_t solid = near->solids[k], part = s->model->inside[s->touch->def.solids[solid].part];
-        BO_TRY(meet_solid(s, at, solid, &s->touch->placed[solid], &s->touch->shapes[part].frame));
+        const near_thing *it = &near->solids[k];
+        const double distance = bo_obstacle_distance(&s->touch->placed[it->number], at->x) - at->radius;
+        if (!(distance < it->within))
+            continue;
+        motion_of_sample(s, at);
+        BO_TRY(meet_solid(s, at, it->number, s->model->inside[s->touch->def.solids[it->number].part], distance));
     }
     return BOUGH_OK;
 }
@@ -336,24 +442,64 @@ static bough_status meet(bo_tree_search *s, const sample *at, const near_things 
 static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, const near_things *near) {
     bo_vec3 points[8];
     const motion *frame = &s->touch->shapes[i].frame;
-    sample at = {.part = i, .number = -1, .frame = frame};
-    const int32_t count = points_of(&s->touch->def.solids[solid].shape, points, &at.radius);
+    double radius;
+    const int32_t count = points_of(&s->touch->def.solids[solid].shape, points, &radius);
     for (int32_t k = 0; k < count; k++) {
-        at.own = at.was = points[k], at.feature = k;
-        at.x = bo_add(frame->x, bo_mat_vec(frame->R, at.own));
-        at.v = velocity_at(frame, at.x);
+        sample at = {.part = i, .number = -1, .feature = k, .radius = radius, .frame = frame};
+        at.x = bo_add(frame->x, bo_mat_vec(frame->R, points[k]));
         BO_TRY(meet(s, &at, near));
     }
     return BOUGH_OK;
 }
 
-static bough_status meet_by_samples(bo_tree_search *s, int32_t i, const near_things *near) {
-    const int32_t count = s->model->components[s->model->parts[i].component].c->contact.count;
-    const double *bent = bend(s, i);
-    if (!bent)
+/* What is near are planes: most samples are not looked at any further. */
+static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
+    const motion *frame = &s->touch->shapes[i].frame;
+    for (int32_t k = 0; k < near->obstacle_count; k++) {
+        near_thing *it = &near->obstacles[k];
+        const bo_obstacle *plane = &s->touch->now[it->number];
+        const bo_vec3 n = bo_v3(plane->pose.R.m[2], plane->pose.R.m[5], plane->pose.R.m[8]);
+        if (plane->kind != BO_OBSTACLE_PLANE)
+            return false;
+        it->height = bo_dot(n, bo_sub(frame->x, plane->pose.t));
+        it->up = bo_scale(s->model->parts[i].scale, bo_mat_tvec(frame->R, n));
+    }
+    return near->solid_count == 0;
+}
+
+/* Of a sample within `around` (m) of a place. */
+static bool is_clear_of_planes(const near_things *near, const double *place, double around) {
+    for (int32_t k = 0; k < near->obstacle_count; k++) {
+        const near_thing *it = &near->obstacles[k];
+        if (it->height + bo_dot(it->up, bo_load3(place)) - around < it->within)
+            return false;
+    }
+    return true;
+}
+
+/* Near planes alone, samples are bent one by one, and few of them. */
+static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
+    const bo_tree_part *part = &s->model->parts[i];
+    const bough_sample_points *points = &s->model->components[part->component].c->contact;
+    const bool mixes = s->touch->fields && s->touch->fields[part->component], planes = see_planes(s, i, near);
+    if (mixes && !measure_bend(s, i))
         return BOUGH_ERROR_MEMORY;
-    for (int32_t k = 0; k < count; k++) {
-        const sample at = sample_of(s, i, k, bent);
+    const double *bent = planes && !mixes ? NULL : bend(s, i);
+    const double around = part->scale * s->touch->shapes[i].bend;
+    if (!bent && !planes)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t k = 0; k < points->count; k++) {
+        const double *rest = points->position + 3 * (ptrdiff_t)k, *place = bent ? bent + 3 * (ptrdiff_t)k : NULL;
+        double one[3];
+        if (planes && is_clear_of_planes(near, rest, around))
+            continue;
+        if (!place) {
+            bo_store3(one, bo_add(bo_load3(rest), moved_by(s, part, k, s->work->next_q)));
+            place = one;
+        }
+        if (planes && is_clear_of_planes(near, place, 0))
+            continue;
+        sample at = sample_of(s, i, k, place);
         BO_TRY(meet(s, &at, near));
     }
     return BOUGH_OK;
@@ -380,9 +526,10 @@ static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre,
     return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
 }
 
-static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shape, int32_t o) {
-    const double speed = shape->speed + obstacle_speed(s, o, shape->centre, shape->radius);
-    return comes_near(s, bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius, -speed);
+/* within: how near points of the part have to be. */
+static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shape, int32_t o, double *within) {
+    *within = reach_of(s) + s->dt * (shape->speed + obstacle_speed(s, o, shape->centre, shape->radius));
+    return bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius < *within;
 }
 
 /* One of the two hangs on the other, or both hang on a third: they meet where they hang. */
@@ -393,15 +540,15 @@ static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
 }
 
 /* The part of a solid that i may touch; of two spheres the first one has the contact. */
-static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t own, int32_t solid) {
+static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t own, int32_t solid, double *within) {
     const int32_t part = s->model->inside[s->touch->def.solids[solid].part];
     const bo_tree_figure *shape = &s->touch->shapes[i];
     if (solid == own || part < 0 || part == i || are_related(s->model, part, i) ||
         (s->model->parts[i].asleep && s->model->parts[part].asleep) ||
         (solid < own && are_equal_spheres(s, own, solid)))
         return false;
-    return comes_near(s, bo_obstacle_distance(&s->touch->placed[solid], shape->centre) - shape->radius,
-                      -(shape->speed + s->touch->shapes[part].speed));
+    *within = reach_of(s) + s->dt * (shape->speed + s->touch->shapes[part].speed);
+    return bo_obstacle_distance(&s->touch->placed[solid], shape->centre) - shape->radius < *within;
 }
 
 /* All contacts of one part with obstacles and solids. */
@@ -412,13 +559,14 @@ static bough_status look_at_part(bo_tree_search *s, int32_t i, near_things *near
     if (own < 0 && s->model->components[part->component].c->contact.count == 0)
         return BOUGH_OK;
     for (int32_t first = 0, solid = 0; first < touch->def.obstacle_count || solid < touch->def.solid_count;) {
+        double within;
         near->obstacle_count = near->solid_count = 0;
         for (; first < touch->def.obstacle_count && near->obstacle_count < MOST_NEAR; first++)
-            if ((!part->asleep || does_move(touch, first)) && is_near_obstacle(s, &touch->shapes[i], first))
-                near->obstacles[near->obstacle_count++] = first;
+            if ((!part->asleep || does_move(touch, first)) && is_near_obstacle(s, &touch->shapes[i], first, &within))
+                near->obstacles[near->obstacle_count++] = (near_thing){.number = first, .within = within};
         for (; solid < touch->def.solid_count && near->solid_count < MOST_NEAR; solid++)
-            if (is_near_solid(s, i, own, solid))
-                near->solids[near->solid_count++] = solid;
+            if (is_near_solid(s, i, own, solid, &within))
+                near->solids[near->solid_count++] = (near_thing){.number = solid, .within = within};
         if (near->obstacle_count > 0 || near->solid_count > 0)
             BO_TRY(own >= 0 ? meet_by_shape(s, i, own, near) : meet_by_samples(s, i, near));
     }
@@ -438,13 +586,14 @@ static bool may_meet(const void *user, int32_t a, int32_t b) {
 static side place_in(const bo_tree_search *s, int32_t b, const bo_field_touch *found, bo_vec3 x, const double *bent) {
     const bo_tree_part *part = &s->model->parts[b];
     const motion *frame = &s->touch->shapes[b].frame;
-    const size_t count = (size_t)s->model->components[part->component].c->contact.count;
+    const double *rest = s->model->components[part->component].c->contact.position;
     const bo_vec3 own = bo_mat_tvec(frame->R, bo_sub(x, frame->x));
     bo_vec3 moved = bo_v3(0, 0, 0), rate = bo_v3(0, 0, 0);
     for (int32_t j = 0; j < found->sample_count; j++) {
-        const double *now = bent + 3 * (size_t)found->samples[j], *was = now + 3 * count, *v = was + 3 * count;
-        moved = bo_mul_add(moved, found->weights[j], bo_sub(bo_load3(now), bo_load3(was)));
-        rate = bo_mul_add(rate, found->weights[j], bo_load3(v));
+        const int32_t k = found->samples[j];
+        const bo_vec3 was = bo_add(bo_load3(rest + 3 * (size_t)k), moved_by(s, part, k, s->state->q));
+        moved = bo_mul_add(moved, found->weights[j], bo_sub(bo_load3(bent + 3 * (size_t)k), was));
+        rate = bo_mul_add(rate, found->weights[j], moved_by(s, part, k, s->work->next_v));
     }
     return (side){.part = b,
                   .frame = frame,
@@ -462,15 +611,18 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     const bo_field *field = s->touch->fields[other->component];
     const double within = reach_of(s) + s->dt * (one->speed + two->speed);
     const int32_t count = s->model->components[s->model->parts[a].component].c->contact.count;
-    if (!bend(s, a) || !bend(s, b))
+    if (!measure_bend(s, a) || !measure_bend(s, b))
         return BOUGH_ERROR_MEMORY;
     const double *bent = s->touch->bent + one->samples, *there = s->touch->bent + two->samples;
+    const double margin = one->margin + two->margin;
     for (int32_t k = 0; k < count; k++) {
-        const sample at = sample_of(s, a, k, bent);
+        sample at = sample_of(s, a, k, bent + 3 * (ptrdiff_t)k);
         bo_field_touch found;
         if (bo_norm(bo_sub(at.x, two->centre)) > two->radius + within)
             continue;
-        const double near = reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate);
+        motion_of_sample(s, &at);
+        const double near =
+            fmax(margin, reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate));
         const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
         if (!bo_field_gap(field, there, two->bend, y, near / other->scale, &found))
             continue;
@@ -478,8 +630,9 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
         bo_vec3 x;
         const side first = side_of(s, &at, n, &x), second = place_in(s, b, &found, x, there);
         const double gap = other->scale * found.gap;
-        if (comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v))))
-            BO_TRY(add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, k));
+        const bool waits = !comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v)));
+        if (!waits || gap < margin)
+            BO_TRY(add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, k, waits));
     }
     return BOUGH_OK;
 }
@@ -507,6 +660,29 @@ static bough_status look_between(bo_tree_search *s) {
         BO_TRY(meet_part(s, b, a));
     }
     return BOUGH_OK;
+}
+
+/* ---- where a step ends ---- */
+
+double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point) {
+    bo_tree_touch *touch = s->touch;
+    const bo_tree_part *part = &s->model->parts[point->part];
+    const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)point->feature;
+    double place[3];
+    look(s, point->part, -1, &touch->shapes[point->part]);
+    bo_store3(place, bo_add(bo_load3(rest), moved_by(s, part, point->feature, s->work->next_q)));
+    const sample at = sample_of(s, point->part, point->feature, place);
+    if (point->other < 0)
+        return bo_obstacle_distance(&touch->now[point->obstacle], at.x);
+    const bo_tree_part *other = &s->model->parts[point->other];
+    bo_tree_figure *two = &touch->shapes[point->other];
+    look(s, point->other, -1, two);
+    const double *there = bend(s, point->other);
+    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
+    bo_field_touch found;
+    if (!there || !bo_field_gap(touch->fields[other->component], there, two->bend, y, 0, &found))
+        return 0; /* outside */
+    return other->scale * found.gap;
 }
 
 /* ---- all of it ---- */
@@ -555,10 +731,11 @@ static bool place_things(bo_tree_search *s) {
 bough_status bo_tree_touch_find(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
     near_things near;
-    touch->point_count = touch->row_count = touch->bent_count = 0;
+    touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
     near.stirs = place_things(s);
     for (int32_t i = 0; i < s->model->part_count; i++)
         if (!s->model->parts[i].asleep || near.stirs)
             BO_TRY(look_at_part(s, i, &near));
-    return look_between(s);
+    BO_TRY(look_between(s));
+    return bo_tree_touch_set_aside(s);
 }

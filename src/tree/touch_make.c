@@ -185,6 +185,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->now,
                             touch->before,
                             touch->points,
+                            touch->spare,
                             touch->rows,
                             touch->node_of,
                             touch->nodes,
@@ -213,6 +214,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
         bo_field_destroy(ctx, touch->fields[c]);
     bo_sweep_destroy(ctx, &touch->sweep);
     bo_tree_touch_free_pairs(ctx, touch);
+    bo_tree_touch_free_singles(ctx, touch);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

@@ -153,3 +153,15 @@ void bo_tree_read_kept(bo_tree_touch *touch, const unsigned char *bytes, size_t 
     }
     touch->contact_count = (int32_t)touch->kept_count;
 }
+
+static bool is_held(const bough_tree_model *model, int32_t user) {
+    const int32_t part = user < 0 ? -1 : model->inside[user];
+    return part >= 0 && !model->parts[part].flies;
+}
+
+bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *w) {
+    for (size_t i = 0; w->touch && i < w->touch->memory_count; i++)
+        if (is_held(model, w->touch->memory[i].part) || is_held(model, w->touch->memory[i].other))
+            return true;
+    return false;
+}

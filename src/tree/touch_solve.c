@@ -227,7 +227,7 @@ static void clip(bo_tree_touch *touch, double dt) {
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
         double *force = point->force;
-        if (touch->islands[point->island].paired)
+        if (touch->islands[point->island].paired || touch->islands[point->island].single)
             continue;
         force[0] = fmax(0, force[0]);
         const double limit = point->friction * force[0], friction = hypot(force[1], force[2]);
@@ -260,20 +260,21 @@ static bool has_pairs(const bo_tree_touch *touch) {
 /* Islands whose friction has not settled are solved for as those in which parts touch each other, if they are small:
  * there every force is within its cone and against the motion, so that no energy is made, however far the search goes. */
 static void hand_over(bo_tree_touch *touch) {
-    for (size_t i = 0; i < touch->point_count; i++)
-        touch->islands[touch->points[i].island].points = 0;
-    for (size_t i = 0; i < touch->point_count; i++)
-        touch->islands[touch->points[i].island].points++;
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_island *island = &touch->islands[touch->points[i].island];
         island->paired = island->paired || (!island->finished && island->points <= MOST_HANDED);
     }
 }
 
-bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt) {
+bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt, bool again) {
     bo_tree_touch *touch = w->touch;
     touch->rounds = 0;
-    if (bo_tree_touch_recall(model, touch) && !bo_tree_touch_answer(model, w))
+    const bool recalled = again || bo_tree_touch_recall(model, touch);
+    if (touch->single_count > 0 && !bo_tree_touch_solve_singles(ctx, model, w, dt, false))
+        return false;
+    if (touch->single_count == touch->point_count)
+        return true;
+    if (recalled && !bo_tree_touch_answer(model, w))
         return false;
     bo_tree_touch_choose(touch, false);
     bool settled = false;
@@ -299,6 +300,10 @@ bool bo_tree_touch_push(bough_context *ctx, const bough_tree_model *model, bo_tr
         point->velocity[0] = touch->push[i] > 0 ? -touch->push[i] / dt : touch->clear[i] / dt;
         point->pressed = point->multiplier = 0;
     }
+    if (touch->single_count > 0 && !bo_tree_touch_solve_singles(ctx, model, w, dt, true))
+        return false;
+    if (touch->single_count == touch->point_count)
+        return true;
     if (has_pairs(touch) && !bo_tree_touch_solve_pairs(ctx, model, w, dt, true))
         return false;
     bo_tree_touch_choose(touch, false);
