@@ -83,40 +83,8 @@ check_headers() {
 
 # ---- manual pages, completions ----
 
-# complete WORD...: what bash would offer for the last word.
-complete_words() {
-    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bough; printf "%s\n" "${COMPREPLY[@]}"' bash \
-        "$prefix/share/bash-completion/completions/bough" "$@" 2>/dev/null
-}
-
 check_manual() {
-    fish=$prefix/share/fish/vendor_completions.d/bough.fish
-    zsh=$prefix/share/zsh/site-functions/_bough
-    count=0
-    bough --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p' | grep -v '^test$' >"$work/commands"
-    while IFS= read -r command; do
-        page=$prefix/share/man/man1/bough-$command.1
-        [ -s "$page" ] || fail "there is no manual page of bough $command"
-        grep -q "^.BR bough.*-$(echo "$command" | sed 's/-/\\\\-/g') " "$prefix/share/man/man1/bough.1" ||
-            fail "bough.1 does not name $command"
-        complete_words bough "$command" -- >"$work/offered"
-        sed 's/\\//g; s/fB//g; s/fR//g; s/fI//g' "$page" >"$work/page"
-        bough "$command" --help | sed -n 's/^ \{2,6\}\(-.,\)\{0,1\} *\(--[a-z0-9-]*\).*/\2/p' | grep -v -- --usage >"$work/options"
-        while IFS= read -r option; do
-            grep -qw -e "$option" "$work/page" || fail "the manual page of $command lacks $option"
-            grep -qx -e "$option" "$work/offered" || fail "bash does not complete $option of $command"
-            sed -n "/^    $command)\$/,/^        ;;\$/p" "$zsh" | grep -q -e "[',]${option}[=['}]" || fail "zsh does not know $option of $command"
-            grep -q -e "from $command'.* -l ${option#--} " "$fish" || fail "fish does not know $option of $command"
-        done <"$work/options"
-        count=$((count + $(wc -l <"$work/options")))
-    done <"$work/commands"
-    same "completion of mod" "$(complete_words bough mod)" modes
-    same "completion of --up" "$(complete_words bough mesh --up '' | paste -sd' ')" "x y z"
-    complete_words bough example o | grep -qx oak || fail "the examples are not completed"
-    command -v zsh >/dev/null && zsh -n "$zsh"
-    command -v fish >/dev/null && fish -n "$fish"
-    command -v mandoc >/dev/null && quiet mandoc -T lint -W error "$prefix"/share/man/man1/*.1
-    echo "$(wc -l <"$work/commands") commands with $count options are in manual pages and completions"
+    tools/check_manual.sh "$prefix/bin/bough" "$prefix/share"
 }
 
 # ---- the viewer's page ----
@@ -124,7 +92,7 @@ check_manual() {
 # Every file that the page asks for, beginning with index.html, comes from the server of the installed program.
 check_viewer() {
     [ -d viewer/node_modules/three ] || { echo "skipped: viewer/node_modules is not there"; return 0; }
-    (cd "$work" && exec bough view "$root/examples/beam/scene.json" --no-browser --json >"$work/address") &
+    (cd "$work" && exec bough view "$prefix/share/bough/examples/beam/scene.json" --no-browser --json >"$work/address") &
     server=$!
     tries=0
     until [ -s "$work/address" ]; do
@@ -163,7 +131,7 @@ check_viewer() {
 # ---- projects ----
 
 check_projects() {
-    cp -r examples/projects examples/embed.c examples/y-tree "$work"
+    cp -r "$prefix/share/bough/examples/." "$work"
     quiet make -C "$work/projects/pkg-config"
     "$work/projects/pkg-config/chime" 440 | tee "$work/log"
     # Euler and Bernoulli: f = 3.5608 sqrt(E / (12 rho)) h / L^2, a little more than what a thick bar has.

@@ -1,4 +1,4 @@
-/* How long must a steel bar be to sound a given note? A bar of a chime hangs free; its lowest bending mode is the tone,
+/* Finds how long a steel bar must be to sound a given note. A bar of a chime hangs free; its lowest bending mode is the tone,
  * whose frequency is inversely proportional to the square of the length.
  *
  *     make && ./chime 440 */
