@@ -26,9 +26,9 @@ extern "Python" {
     bool bough_py_searched(void *, const bough_retarget_progress *);
     void bough_py_cooked(void *, const bough_cooked *);
 }
-void *bough_py_allocate(void *, size_t);
-void *bough_py_reallocate(void *, void *, size_t);
-void bough_py_release(void *, void *);
+void *(*const bough_py_allocate)(void *, size_t);
+void *(*const bough_py_reallocate)(void *, void *, size_t);
+void (*const bough_py_release)(void *, void *);
 """
 
 SOURCE = """
@@ -36,24 +36,28 @@ SOURCE = """
 #include <stdlib.h>
 
 /* Memory that is counted: `user` is the number of blocks that are not released. Contexts of several threads share it. */
-static void *bough_py_allocate(void *user, size_t size) {
+static void *allocate(void *user, size_t size) {
     void *block = malloc(size);
     if (block)
         __atomic_add_fetch((int64_t *)user, 1, __ATOMIC_RELAXED);
     return block;
 }
 
-static void *bough_py_reallocate(void *user, void *block, size_t size) {
+static void *reallocate(void *user, void *block, size_t size) {
     if (!block)
-        return bough_py_allocate(user, size);
+        return allocate(user, size);
     return realloc(block, size);
 }
 
-static void bough_py_release(void *user, void *block) {
+static void release(void *user, void *block) {
     if (block)
         __atomic_sub_fetch((int64_t *)user, 1, __ATOMIC_RELAXED);
     free(block);
 }
+
+static void *(*const bough_py_allocate)(void *, size_t) = allocate;
+static void *(*const bough_py_reallocate)(void *, void *, size_t) = reallocate;
+static void (*const bough_py_release)(void *, void *) = release;
 """
 
 

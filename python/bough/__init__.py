@@ -15,8 +15,15 @@ from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, File
                     context, ffi, lib, version)
 from .component import Component, CookJob, CookPlan, cook, cook_alike, cook_phases, share_modes
 from .fem import Body, LoadCase, Material, Modes, load_body, material_models, principal_stresses, von_mises
+from .mechanism import Blend, BlendState, FullMechanism, Mechanism, MechanismModel, MechanismState, MechanismStepper, Statics, Urdf
 from .mesh import Element, Embedding, Mesh, Split, box, from_data, implicit, read, rod
+from .multibody import FullPart, Multibody, MultibodyModes, MultibodyState
+from .record import Animation, Glb, Npz, Output, Picture, colour, label_width, plot, write_npy, write_obj
+from .retarget import Adjoint, Fit, Motion, MotorCurves, Retarget, fit
+from .rig import Actor, Shape, World, identity, integrator_damping, integrators, joint_kinds, motor_limits, weigh
 from .run import CAPABILITIES, Moment, Run
 from .scene import Scene, engines, json_depth, look, write_robot
+from .tree import TreeLog, TreeModel, TreeModes, TreeState, stress_levels, wind_at
+from .view import Viewer, view
 
 __version__ = version

@@ -10,7 +10,6 @@ more: the handle, handles of what was made from it (a run of its scene), and Num
 import atexit
 import difflib
 import os
-import sys
 import threading
 import warnings
 import weakref
@@ -128,106 +127,89 @@ def nearest(word, words):
 _raised = {}  # by thread
 
 
-def keep_exception():
-    """Called where a callback caught an exception: the call of the library raises it when it comes back."""
-    _raised.setdefault(threading.get_ident(), sys.exc_info()[1])
+def keep_exception(kind, error, traceback):
+    """Called where a callback raised something, also Ctrl-C: the call of the library raises it when it comes back."""
+    _raised.setdefault(threading.get_ident(), error)
 
 
 def raise_kept():
-    """Raises what a callback of this thread has caught."""
+    """Raises what a callback of this thread has raised."""
     if _raised:
         error = _raised.pop(threading.get_ident(), None)
         if error is not None:
             raise error
 
 
-@ffi.def_extern()
+def _callback(error=None):
+    """A function that the library calls; where it raises, the library gets `error`."""
+    return ffi.def_extern(onerror=keep_exception, error=error)
+
+
+def _go_on(answer):
+    """Whether what a callback returned lets the call go on: all but False does."""
+    return answer is None or bool(answer)
+
+
+def _status(answer):
+    return lib.BOUGH_OK if _go_on(answer) else lib.BOUGH_CANCELLED
+
+
+@_callback(False)
 def bough_py_progress(user, progress):
-    try:
-        function = ffi.from_handle(user).progress
-        if function is None:
-            return True
-        answer = function(text(progress.what), progress.fraction, text(progress.detail))
-        return answer is None or bool(answer)
-    except BaseException:
-        keep_exception()
-        return False
+    function = ffi.from_handle(user).progress
+    return function is None or _go_on(function(text(progress.what), progress.fraction, text(progress.detail)))
 
 
-@ffi.def_extern()
+@_callback()
 def bough_py_warn(user, sentence):
-    try:
-        function = ffi.from_handle(user).warn
-        function(text(sentence))
-    except BaseException:
-        keep_exception()
+    ffi.from_handle(user).warn(text(sentence))
 
 
-@ffi.def_extern(error=float("nan"))
+@_callback(float("nan"))
 def bough_py_distance(user, x):
-    try:
-        return float(ffi.from_handle(user)(np.array((x[0], x[1], x[2]))))
-    except BaseException:
-        keep_exception()
-        return float("nan")
+    return float(ffi.from_handle(user)(np.array((x[0], x[1], x[2]))))
 
 
-@ffi.def_extern()
+@_callback(False)
 def bough_py_on_step(user, fraction, u):
-    try:
-        function, size = ffi.from_handle(user)
-        answer = function(fraction, np.frombuffer(ffi.buffer(u, 8 * size)).reshape(-1, 3).copy())
-        return answer is None or bool(answer)
-    except BaseException:
-        keep_exception()
-        return False
+    function, size = ffi.from_handle(user)
+    return _go_on(function(fraction, np.frombuffer(ffi.buffer(u, 8 * size)).reshape(-1, 3).copy()))
 
 
-def _status_of(function, *arguments):
-    try:
-        return lib.BOUGH_CANCELLED if function(*arguments) is False else lib.BOUGH_OK
-    except BaseException:
-        keep_exception()
-        return lib.BOUGH_CANCELLED
-
-
-@ffi.def_extern()
+@_callback(lib.BOUGH_CANCELLED)
 def bough_py_watch(user, ctx, run):
-    return _status_of(ffi.from_handle(user).watched)
+    return _status(ffi.from_handle(user).watched())
 
 
-@ffi.def_extern()
+@_callback()
 def bough_py_tell(user, changes, count):
-    _status_of(ffi.from_handle(user).told, changes, count)
+    ffi.from_handle(user).told(changes, count)
 
 
-@ffi.def_extern()
+@_callback(lib.BOUGH_CANCELLED)
 def bough_py_tree(user, ctx, model, state):
-    return _status_of(ffi.from_handle(user))
+    return _status(ffi.from_handle(user)())
 
 
-@ffi.def_extern()
+@_callback()
 def bough_py_drive(user, motor, time, place, rate):
-    try:
-        place[0], rate[0] = ffi.from_handle(user)(motor, time)
-    except BaseException:
-        keep_exception()
-        place[0] = rate[0] = float("nan")
+    place[0] = rate[0] = float("nan")  # what is found where the function raises
+    place[0], rate[0] = ffi.from_handle(user)(motor, time)
 
 
-@ffi.def_extern()
+@_callback()
 def bough_py_term(user, step, u, v, multipliers, value, by_displacement, by_velocity, by_multiplier):
-    _status_of(ffi.from_handle(user), step, u, v, multipliers, value, by_displacement, by_velocity, by_multiplier)
+    ffi.from_handle(user)(step, u, v, multipliers, value, by_displacement, by_velocity, by_multiplier)
 
 
-@ffi.def_extern()
+@_callback(False)
 def bough_py_searched(user, progress):
-    return _status_of(ffi.from_handle(user), record(progress)) == lib.BOUGH_OK
+    return _go_on(ffi.from_handle(user)(record(progress)))
 
 
-@ffi.def_extern()
+@_callback()
 def bough_py_cooked(user, cooked):
-    """May be called from a thread of the library: the exception is kept for the thread that waits for it."""
+    """May be called by a thread of the library: the exception is kept for the thread that waits for it."""
     thread, function = ffi.from_handle(user)
     try:
         function(cooked)
@@ -292,9 +274,9 @@ class Context:
         self._count = None
         if count_memory:
             self._count = ffi.new("int64_t *")
-            definition.allocate = ffi.addressof(lib, "bough_py_allocate")
-            definition.reallocate = ffi.addressof(lib, "bough_py_reallocate")
-            definition.release = ffi.addressof(lib, "bough_py_release")
+            definition.allocate = lib.bough_py_allocate
+            definition.reallocate = lib.bough_py_reallocate
+            definition.release = lib.bough_py_release
             definition.memory_user = self._count
         pointer = lib.bough_context_create([definition])
         if pointer == ffi.NULL:
@@ -358,6 +340,17 @@ def context():
     return stack[-1]
 
 
+def _plain_context():
+    """The innermost context of the calling thread that does not count: what was made without counting must not be
+    counted when it is freed."""
+    stack = _stack()
+    for ctx in reversed(stack):
+        if ctx._count is None:
+            return ctx
+    stack.insert(0, Context(1))
+    return stack[0]
+
+
 def call(function, *arguments):
     """Calls a function that takes a context and returns a status; raises where it fails."""
     ctx = context()
@@ -381,7 +374,7 @@ class Handle:
         ctx = context()
 
         def end(p, destroy=destroy, made_by=ctx):
-            destroy(made_by.pointer if made_by._count is not None else context().pointer, p)
+            destroy((_plain_context() if made_by._count is None else made_by).pointer, p)
 
         blocks = [keep._block if isinstance(keep, Handle) else keep for keep in keeps if keep is not None]
         if ctx._count is not None:
@@ -595,7 +588,7 @@ def _set(c, name, kind, fields, value, keep):
         if isinstance(value, ffi.CData):
             setattr(c, name, value)
             return
-        if "cookie" in dict(kind.fields):
+        if hasattr(lib, "bough_default_" + kind.cname.removeprefix("struct ")[len("bough_"):]):
             setattr(c, name, default(kind.cname)[0])
         fill(part, value, keep)
     else:
@@ -618,6 +611,8 @@ def _point(c, name, item, fields, value, keep):
         keep.append(array)
         setattr(c, name, pointer(array, item.cname))
         _count(c, name, fields, len(array))
+        if name == "heights" and array.ndim == 2:
+            c.rows, c.columns = array.shape
     elif item.kind == "pointer":
         texts = item.item.cname == "char"
         array = ffi.new(f"{item.item.cname} *[]", [chars(v) if texts else v._c for v in value])
@@ -655,8 +650,8 @@ def structs(kind, values, keep):
 
 
 def _count(c, name, fields, count):
-    """Sets "shape_count" beside "shapes", "body_count" beside "bodies"."""
-    for one in (name[:-3] + "y" if name.endswith("ies") else None, name[:-2] if name.endswith("es") else None,
+    """Sets "shape_count" beside "shapes", "body_count" beside "bodies", "vertex_count" beside "vertices"."""
+    for one in (name[:-4] + "ex" if name.endswith("ices") else None, name[:-3] + "y" if name.endswith("ies") else None, name[:-2] if name.endswith("es") else None,
                 name[:-1] if name.endswith("s") else None, name):
         if one and one + "_count" in fields:
             setattr(c, one + "_count", count)
