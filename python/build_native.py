@@ -26,6 +26,7 @@ extern "Python" {
     bool bough_py_searched(void *, const bough_retarget_progress *);
     void bough_py_cooked(void *, const bough_cooked *);
 }
+bough_status bough_py_steps(bough_context *, bough_run *, int32_t);
 void *(*const bough_py_allocate)(void *, size_t);
 void *(*const bough_py_reallocate)(void *, void *, size_t);
 void (*const bough_py_release)(void *, void *);
@@ -53,6 +54,14 @@ static void release(void *user, void *block) {
     if (block)
         __atomic_sub_fetch((int64_t *)user, 1, __ATOMIC_RELAXED);
     free(block);
+}
+
+/* Several steps in one call, for which Python's lock is let go once. */
+static bough_status bough_py_steps(bough_context *ctx, bough_run *run, int32_t count) {
+    bough_status status = BOUGH_OK;
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
+        status = bough_run_step(ctx, run);
+    return status;
 }
 
 static void *(*const bough_py_allocate)(void *, size_t) = allocate;

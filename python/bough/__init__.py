@@ -25,5 +25,6 @@ from .run import CAPABILITIES, Moment, Run
 from .scene import Scene, engines, json_depth, look, write_robot
 from .tree import TreeLog, TreeModel, TreeModes, TreeState, stress_levels, wind_at
 from .view import Viewer, view
+from .view import program as view_program
 
 __version__ = version

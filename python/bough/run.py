@@ -1,6 +1,7 @@
 """Runs: a scene stepped through time."""
 
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -75,10 +76,18 @@ class Run(Handle):
     # ---- stepping ----
 
     def step(self, count=1):
-        """Takes steps of dt; one that fails is taken in halves."""
-        function, pointer_ = lib.bough_run_step, self._c
-        for _ in range(count):
-            self._call(function, pointer_)
+        """Takes steps of dt; one that fails is taken in halves. Many steps are taken in calls of some 20 ms, between which
+        Ctrl-C is seen."""
+        if count == 1:
+            self._call(lib.bough_run_step, self._c)
+            return
+        piece, done = 1, 0
+        while done < count:
+            piece = min(piece, count - done)
+            start = time.perf_counter()
+            self._call(lib.bough_py_steps, self._c, piece)
+            done += piece
+            piece = piece * 2 if time.perf_counter() - start < 0.01 else max(1, piece // 2)
 
     def advance(self):
         """Steps until the duration is over. Recordings are complete when it returns."""
