@@ -125,9 +125,9 @@ class _Writer(Handle):
         """Removes the unfinished file."""
         self.close()
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, *error):
         if not self.closed:
-            self.finish() if kind is None else self.discard()
+            self.finish() if error[0] is None else self.discard()
 
 
 class Animation(_Writer):

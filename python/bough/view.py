@@ -14,9 +14,11 @@ from .scene import Scene
 
 
 def program():
-    """The program bough: of the environment variable BOUGH_PROGRAM, beside this package's build folder, or in PATH."""
+    """The program bough: of the environment variable BOUGH_PROGRAM, that of the build folder or the prefix which this
+    package is in, or in PATH."""
     folder = os.path.dirname(os.path.abspath(__file__))
-    for name in (os.environ.get("BOUGH_PROGRAM"), os.path.join(folder, "..", "..", "bough"), shutil.which("bough")):
+    beside = [os.path.join(folder, "..", "..", "bough"), os.path.join(folder, "..", "..", "..", "..", "bin", "bough")]
+    for name in (os.environ.get("BOUGH_PROGRAM"), *beside, shutil.which("bough")):
         if name and os.path.isfile(name) and os.access(name, os.X_OK):
             return os.path.abspath(name)
     raise FileError("the program bough is not in PATH; install it, or name it by the environment variable BOUGH_PROGRAM",

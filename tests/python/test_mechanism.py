@@ -80,6 +80,9 @@ def test_the_full_mechanism_and_a_blend_agree(y):
     state.step(0.01)
     assert state.weigh().shape == (12,) and state.energies.elastic >= 0
     full.step(0.01)
+    driven = y.blend(statics={"motors": [0]}, most_points=2)
+    driven.add(full.poses, motors=[0.0])
+    assert len(driven) == 2
     automatic = y.blend(workspace={"loads": np.r_[1, np.zeros(11)][None], "tolerance": 0.5, "sample_count": 2}, most_points=2)
     assert automatic.report.sample_count > 0
     moved = y.at(poses)

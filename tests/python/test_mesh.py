@@ -91,6 +91,11 @@ def test_a_mesh_is_cut_into_domains_that_form_a_tree():
     assert all(part is not None for part in mesh.split_surface(domain, mesh.surface()[0]))
 
 
+def test_a_rod_is_round():
+    rod = bough.rod(length=2, radius=0.1, cells_along=4, core_cells=4, rings=3, type="tet10")
+    assert rod.measure().volume == pytest.approx(2 * np.pi * 0.01, rel=0.02) and "side" in rod.sets["face"]
+
+
 def test_elements_say_what_they_are():
     hexa = bough.Element("hex8")
     assert (hexa.name, hexa.nodes, hexa.corners, len(hexa.faces)) == ("hex8", 8, 8, 6)

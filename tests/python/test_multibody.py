@@ -67,6 +67,17 @@ def test_motors_go_where_a_function_says():
     state.drive(None)
 
 
+def test_gears_turn_together():
+    wheel = dict(HINGE, parent={"body": -1, "pose": [0, 0, 0.5]}, child={"body": 1, "pose": [-1, 0, 0]})
+    model = bough.Multibody(bodies=[hub(pose=[1, 0, 0]), hub(pose=[1, 0, 0.5])], joints=[HINGE, wheel],
+                            gears=[{"joints": [0, 1], "freedoms": [0, 0], "ratio": 2.0}])
+    state = model.state()
+    for _ in range(50):
+        state.force[5] += 1.0  # a torque on the first wheel
+        state.step(0.01)
+    assert state.joint(0)[0][0] == pytest.approx(-2 * state.joint(1)[0][0], rel=1e-3) and state.joint(0)[0][0] > 0.01
+
+
 def test_flexible_parts_and_their_twins_bend_alike():
     mesh = bough.box(size=[1, 0.1, 0.1], origin=[0, -0.05, -0.05], cells=[6, 1, 1], type="hex8")
     body = bough.Body(mesh, bough.Material(young=1e7, poisson=0.3), damping_stiffness=0.01)
