@@ -9,6 +9,7 @@ more: the handle, handles of what was made from it (a run of its scene), and Num
 
 import atexit
 import difflib
+import math
 import os
 import threading
 import warnings
@@ -439,13 +440,13 @@ def window(block, pointer, shape, writable=False):
     kind = KINDS[ffi.typeof(pointer).item.cname]
     if pointer == ffi.NULL or 0 in shape:
         return np.zeros(shape if 0 in shape else (0,), kind)
-    return np.asarray(_Window(block, pointer, tuple(int(n) for n in shape), kind, writable))
+    return np.asarray(_Window(block, pointer, tuple(map(int, shape)), kind, writable))
 
 
 def copied(pointer, shape):
     """A copy of memory of the library; empty where there is none."""
     kind = KINDS[ffi.typeof(pointer).item.cname]
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     if pointer == ffi.NULL or size == 0:
         return np.zeros(shape if size == 0 else (0,), kind)
     count = size * np.dtype(kind).itemsize
@@ -457,6 +458,36 @@ def taken(pointer, shape):
     array = copied(pointer, shape)
     lib.bough_release(context().pointer, pointer)
     return array
+
+
+class _Arrays(Handle):
+    """A handle whose struct has arrays at places that stay: `_shapes` says which, and of which shape. Each is made when it
+    is first asked for, and kept until close()."""
+
+    writable = True
+
+    def _shapes(self):
+        return {}
+
+    def __getattr__(self, name):
+        shapes = {} if name.startswith("_") else self._shapes()
+        if name not in shapes:
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+        place = getattr(self._c, name)
+        if ffi.typeof(place).item.kind == "struct":
+            place = ffi.cast("double *", place)
+        array = self.__dict__[name] = window(self._block, place, shapes[name], self.writable)
+        self.__dict__.setdefault("_kept", []).append(name)
+        return array
+
+    def __dir__(self):
+        return sorted(set(super().__dir__()) | set(self._shapes()))
+
+    def close(self):
+        """Lets go of the memory; arrays that look into it keep it until they go too."""
+        for name in self.__dict__.pop("_kept", ()):
+            del self.__dict__[name]
+        super().close()
 
 
 # ---- arguments ----
@@ -493,7 +524,7 @@ def output(out, shape, kind):
     """The array to fill in: `out`, checked, or a new one."""
     if out is None:
         return np.empty(shape, kind)
-    if out.dtype != np.dtype(kind) or out.size != int(np.prod(shape)) or not out.flags.c_contiguous or not out.flags.writeable:
+    if out.dtype != np.dtype(kind) or out.size != math.prod(shape) or not out.flags.c_contiguous or not out.flags.writeable:
         raise wrong(f"out must be a contiguous array of {np.dtype(kind).name} with the shape {tuple(shape)}")
     return out
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, context, copied, default, definition, fetch, ffi, floats, ints, lib, path, pointer, pose,
+from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, fetch, ffi, floats, ints, lib, path, pointer, pose,
                     record, structs, text, vector, window, wrong)
 from .rig import Actor
 
@@ -150,24 +150,6 @@ def _frequencies(function, c, count):
     hz, found = np.empty(count), ffi.new("int32_t *")
     call(function, c, count, pointer(hz), found)
     return hz[:found[0]]
-
-
-class _Arrays(Handle):
-    """A handle whose struct has arrays: `_shapes` says which, and of which shape."""
-
-    def _shapes(self):
-        return {}
-
-    def __getattr__(self, name):
-        if name.startswith("_") or name not in self._shapes():
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        pointer_ = getattr(self._c, name)
-        if ffi.typeof(pointer_).item.kind == "struct":
-            pointer_ = ffi.cast("double *", pointer_)
-        return window(self._block, pointer_, self._shapes()[name], True)
-
-    def __dir__(self):
-        return sorted(set(super().__dir__()) | set(self._shapes()))
 
 
 class Statics(_Arrays):
@@ -410,7 +392,9 @@ class BlendState(_Arrays):
         c = self.blend[0]._c
         n = 6 * c.end_effector_count
         return {"effectors": (c.end_effector_count, 12), "phi": (n,), "wrench": (n,), "motors": (c.motor_count,),
-                "weights": (len(self.blend),), "carried": (n,), "poses": (c.link_count, 12)}
+                "carried": (n,), "poses": (c.link_count, 12)}
+
+    weights = property(lambda self: window(self._block, self._c.weights, (len(self.blend),)), doc="Of the points, sum 1.")
 
     time = property(lambda self: self._c.time, doc="s.")
     gravity = property(lambda self: window(self._block, ffi.cast("double *", self._c.gravity), (3,), True), doc="m/s^2, a window.")

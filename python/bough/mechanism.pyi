@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle
+from ._core import Handle, _Arrays
 from ._core import Record
 
 class Mechanism(Handle):
@@ -41,9 +41,6 @@ class Mechanism(Handle):
 def _poses(poses: Any, keep: Any) -> Any: ...
 def matrices(poses: Any) -> Any: ...
 def _frequencies(function: Any, c: Any, count: int) -> Any: ...
-
-class _Arrays(Handle):
-    def __getattr__(self, name: str) -> NDArray[Any]: ...
 
 class Statics(_Arrays):
     def __init__(self, mechanism: Any, settings: Any) -> None: ...
@@ -113,6 +110,8 @@ class Blend(Handle):
 
 class BlendState(_Arrays):
     def __init__(self, blend: Any) -> None: ...
+    @property
+    def weights(self) -> Any: ...
     @property
     def time(self) -> float: ...
     @property

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, default, definition, fetch, ffi, fill, floats, lib, pointer, pose, record, structs, text, vector,
+from ._core import (Handle, _Arrays, call, default, definition, fetch, ffi, fill, floats, lib, pointer, pose, record, structs, text, vector,
                     window, wrong)
-from .mechanism import _Arrays
 from .rig import Actor
 
 

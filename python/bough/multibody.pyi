@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle
-from .mechanism import _Arrays
+from ._core import Handle, _Arrays
 from .rig import Actor
 from ._core import Record
 

@@ -17,7 +17,7 @@ class Shape(Handle):
     def __repr__(self):
         return f"<bough.Shape: {self._settings['kind']}>"
 
-    def touch(self, other, at=np.eye(4), other_at=np.eye(4), margin=0.0):
+    def touch(self, other, at=(0, 0, 0), other_at=(0, 0, 0), margin=0.0):
         """Where this shape and another are nearer than a margin: on_a, on_b, normal, gap."""
         points = ffi.new("bough_touching[]", lib.BOUGH_MOST_TOUCHING)
         places = structs("bough_pose", [at, other_at], keep := [])

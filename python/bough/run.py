@@ -265,7 +265,7 @@ class Run(Handle):
     @property
     def values(self):
         """Time, energies, momenta and probes now: a copy, in the order of `columns`."""
-        return copied(ffi.cast("double *", lib.bough_run_values(self._c)), (len(self.columns),))
+        return np.frombuffer(ffi.buffer(lib.bough_run_values(self._c), 8 * len(self.columns))).copy()
 
     def __getitem__(self, column):
         """The value of a column: run["tip.z"]; of the three of a vector: run["tip"]."""

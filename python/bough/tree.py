@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, context, copied, default, definition, enum, fetch, ffi, fill, floats, lib, output, path,
+from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, enum, fetch, ffi, fill, floats, lib, output, path,
                     pointer, pose, record, structs, text, vector, window, word, wrong)
 from .component import Component
 
@@ -146,8 +146,10 @@ def _part(part):
     return part
 
 
-class TreeState(Handle):
-    """All that changes of a tree. q, v, a (coordinates), frames and factors are arrays that look into it.
+class TreeState(_Arrays):
+    """All that changes of a tree. q, v, a (coordinates, velocities, accelerations), stiffness, damping_mass, damping_stiffness
+    (of the parts) and tie_strength (of the ties; 0: it is cut) are arrays that look into it. Call update() after q, v or
+    roots were written.
 
         state.gravity = [0, 0, -9.81]; state.settle(); state.step(1 / 240); state.surface()
     """
@@ -166,22 +168,15 @@ class TreeState(Handle):
     def __repr__(self):
         return "<bough.TreeState, closed>" if self.closed else f"<bough.TreeState at {self.time:.6g} s of {self.model!r}>"
 
-    def _array(self, name, *shape):
-        return window(self._block, getattr(self._c, name), shape, self.writable)
+    def _shapes(self):
+        size, parts = self.model.size, len(self.model)
+        return {"q": (size,), "v": (size,), "a": (size,), "stiffness": (parts,), "damping_mass": (parts,), "damping_stiffness": (parts,),
+                "tie_strength": (lib.bough_tree_model_describe(self.model._c).tie_count,)}
 
     def _call(self, function, *arguments):
         call(function, self.model._c, self._c, *arguments)
 
     time = property(lambda self: self._c.time, lambda self, t: setattr(self._c, "time", t), doc="s.")
-    q = property(lambda self: self._array("q", self.model.size), doc="Coordinates; after writing call update().")
-    v = property(lambda self: self._array("v", self.model.size), doc="Velocities.")
-    a = property(lambda self: self._array("a", self.model.size), doc="Accelerations.")
-    stiffness = property(lambda self: self._array("stiffness", len(self.model)), doc="Factors on frequencies of parts.")
-    damping_mass = property(lambda self: self._array("damping_mass", len(self.model)), doc="Of parts, 1/s.")
-    damping_stiffness = property(lambda self: self._array("damping_stiffness", len(self.model)), doc="Of parts, s.")
-    tie_strength = property(lambda self: self._array("tie_strength", lib.bough_tree_model_describe(self.model._c).tie_count),
-                            doc="Factors on ties; 0: it is cut.")
-
     @property
     def gravity(self):
         """m/s^2, an array that looks into the state."""
