@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Path = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 """
 
 ARGUMENTS = {
-    "name": "Path", "kind": "str", "names": "Sequence[str]", "path": "Path", "output": "Path", "folder": "Path | None", "source": "Any",
+    "name": "_Path", "kind": "str", "names": "Sequence[str]", "path": "_Path", "output": "_Path", "folder": "_Path | None", "source": "Any",
     "dt": "float", "time": "float", "t": "float", "count": "int", "threads": "int | None", "factor": "float", "ratio": "float",
     "part": "str | int", "parent": "Any", "thing": "str | int", "vertex": "int", "hand": "int", "data": "bytes",
     "force": "ArrayLike", "torque": "ArrayLike", "target": "ArrayLike", "velocity": "ArrayLike", "impulse": "ArrayLike",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Path = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 from typing import Self
 def program() -> Any: ...
 

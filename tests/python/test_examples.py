@@ -1,6 +1,7 @@
 """The examples run: some of them quickly, all of them in full with --long; and the stubs fit the package."""
 
 import pathlib
+import re
 import runpy
 import subprocess
 import sys
@@ -44,3 +45,12 @@ def test_stubs_are_those_of_the_modules():
     assert done.returncode == 0, done.stderr
     package = pathlib.Path(bough.__file__).parent
     assert (package / "py.typed").exists() and (package / "__init__.pyi").exists()
+
+
+def test_the_code_of_the_guide_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.S)
+    names = {}
+    for block in blocks[:4]:  # the others need something that only a reader has
+        exec(block.replace("mesh = bough.from_data(meshio_mesh)", "").replace("examples/", f"{ROOT}/examples/"), names)
+    assert names["run"].report.steps > 0 and names["compliance"].shape == (12, 12) and names["modes"].frequencies_hz[0] > 0
