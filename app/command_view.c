@@ -26,6 +26,7 @@ enum {
     OPT_LISTEN,
     OPT_TOKEN,
     OPT_NO_BROWSER,
+    OPT_FRAMED,
     OPT_PAUSED,
     OPT_ENGINE,
     OPT_COUPLING,
@@ -43,7 +44,7 @@ typedef struct {
     int32_t port;
     const char *address, *token, *viewer, *ghost;
     char made_token[33];
-    bool no_browser, paused;
+    bool no_browser, paused, framed;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -52,6 +53,7 @@ static const struct argp_option options[] = {
     {"token", OPT_TOKEN, "TEXT", 0,
      "what the address must contain to be let in, at least 16 characters (default: random)", 0},
     {"no-browser", OPT_NO_BROWSER, 0, 0, "only print the address", 0},
+    {"framed", OPT_FRAMED, 0, 0, "let pages of this computer, such as notebooks, show the page in a frame", 0},
     {"paused", OPT_PAUSED, 0, 0, "begin at rest, until somebody presses play", 0},
     {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full; of a mechanism: mechanism or full", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3", 0},
@@ -106,6 +108,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case OPT_NO_BROWSER:
         a->no_browser = true;
+        break;
+    case OPT_FRAMED:
+        a->framed = true;
         break;
     case OPT_PAUSED:
         a->paused = true;
@@ -324,6 +329,7 @@ static int serve(const arguments *a, view_session *session) {
                                  .address = a->address ? a->address : LOOPBACK,
                                  .port = a->port,
                                  .token = a->token,
+                                 .framed = a->framed,
                                  .folder = viewer_folder(a)};
     check_page(def.folder);
     view_server *server = view_server_start(&def, reason, sizeof reason);

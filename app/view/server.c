@@ -21,6 +21,7 @@ struct view_server {
     lines *lines;
     char *address, *token;
     char folder[PATH_MAX]; /* of the page's files, without links */
+    bool framed;           /* pages of this computer may show the page in a frame */
     double silence;        /* s */
 };
 
@@ -91,14 +92,15 @@ static void send_head(const visit *v, int status, const answer *a, long long siz
     const int length = snprintf(
         head, sizeof head,
         "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
-        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s"
         "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
         "Cross-Origin-Resource-Policy: same-origin\r\n"
         "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
         "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
-        "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s%s\r\n",
-        status, http_status_text(status), a->type, size,
+        "'none'; form-action 'none'; frame-ancestors %s\r\n%s%s\r\n",
+        status, http_status_text(status), a->type, size, server->framed ? "" : "X-Frame-Options: DENY\r\n",
         strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", port, port,
+        server->framed ? "http://localhost:* http://127.0.0.1:*" : "'none'",
         a->download ? "Content-Disposition: attachment\r\n" : "", status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "");
     send_bytes(v, head, (size_t)length);
 }
@@ -307,7 +309,8 @@ view_server *view_server_start(const view_server_def *def, char *reason, size_t 
     snprintf(reason, size, "out of memory");
     if (!server)
         return NULL;
-    server->session = def->session, server->silence = def->silence > 0 ? def->silence : SILENCE;
+    server->session = def->session, server->framed = def->framed;
+    server->silence = def->silence > 0 ? def->silence : SILENCE;
     server->address = strdup(def->address), server->token = strdup(def->token);
     if (!realpath(def->folder, server->folder))
         server->folder[0] = 0;

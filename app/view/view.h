@@ -327,6 +327,7 @@ typedef struct view_server_def {
     int32_t port;        /* 0: any that is free */
     const char *token;
     const char *folder; /* of the page's files */
+    bool framed;        /* pages of this computer may show the page in a frame; else nobody may */
     double silence;     /* s, after which who says nothing and answers no pings loses the seat; 0: 30 */
 } view_server_def;
 /* NULL: it cannot listen there; reason tells. */
