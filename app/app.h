@@ -62,12 +62,6 @@ void app_at_second_interrupt(void (*act)(void));
 bool app_make_folder(const char *path);
 /* Returns what the user types to run the program: the launcher, where it was started by one, else as it was called. */
 const char *app_name(void);
-double app_seconds(void);     /* wall clock */
-double app_cpu_seconds(void); /* of the process */
-
-/* Writes the quaternion (x y z w) of a rotation matrix, row-major. */
-void app_quaternion(const double rotation[9], double quaternion[4]);
-
 /* Parses "1,2,3" into count numbers; false when it is something else. */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
@@ -115,6 +109,15 @@ void app_print_choices(const char *what, const app_choice *choices, int count, b
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
+
+/* ---- values.c: what the viewer uses, too ---- */
+
+double app_seconds(void);     /* wall clock */
+double app_cpu_seconds(void); /* of the process */
+
+/* Writes the quaternion (x y z w) of a rotation matrix, row-major. */
+void app_quaternion(const double rotation[9], double quaternion[4]);
+
 /* Values that JSON cannot express become null (numbers that are not finite) or '?' (bytes that are not UTF-8). */
 json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);

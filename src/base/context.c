@@ -1,4 +1,5 @@
 #include "base/context.h"
+#include "base/pool.h"
 #include "base/threads.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ bough_context *bough_context_create(const bough_context_def *def) {
     if (!used.run_tasks) {
         if (ctx->def.thread_count == 0)
             ctx->def.thread_count = bo_core_count();
-        if (ctx->def.thread_count > 1) {
+        if (ctx->def.thread_count > 1 && BO_HAS_THREADS) {
             ctx->pool = bo_pool_create(ctx, ctx->def.thread_count);
             if (!ctx->pool) {
                 used.release(used.memory_user, ctx);
