@@ -103,7 +103,15 @@ typedef struct bough_context_def {
      * any thread that works for the call, but never twice at once, nor while `progress` runs. */
     void (*warn)(void *user, const char *sentence);
     void *warn_user;
-    uint64_t reserved[4]; /* zeros: room for fields of later versions */
+
+    /* Is told the path of each file before it is read, by any thread that works for the call: what a scene needs besides
+     * its own file, for example. NULL: nobody asks. */
+    void (*reading)(void *user, const char *path);
+    void *reading_user;
+
+    /* Components that have been cooked are taken as they are, even if what they were made of has changed since. */
+    bool takes_cooked;
+    uint64_t reserved[1]; /* zeros: room for fields of later versions */
 } bough_context_def;
 
 BOUGH_API bough_context_def bough_default_context_def(void);

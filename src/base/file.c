@@ -65,6 +65,8 @@ static bough_status read_stream(bough_context *ctx, const char *path, FILE *stre
 bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     *file = (bo_file){0};
     struct stat info;
+    if (ctx->def.reading)
+        ctx->def.reading(ctx->def.reading_user, path);
     if (stat(path, &info) != 0)
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
