@@ -1,0 +1,237 @@
+#!/bin/sh
+# check_install.sh [BUILD]: installs what BUILD (default: build) holds, moves it elsewhere, and uses it from there as
+# somebody would who has never seen the sources: symbols and versions, headers, manual pages, completions, the viewer's
+# page, pkg-config, CMake, the projects of examples/projects, and the runtime built by a C compiler alone. It needs g++,
+# pkg-config, SDL2, OpenGL and xvfb (./bough setup ci).
+set -eu
+cd "$(dirname -- "$0")/.."
+root=$PWD
+build=${1:-build}
+work=$(mktemp -d)
+server=
+clean() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || :
+    rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+    echo "check_install: $*" >&2
+    exit 1
+}
+# quiet COMMAND...: its output is shown only when it fails.
+quiet() {
+    "$@" >"$work/log" 2>&1 || {
+        cat "$work/log" >&2
+        fail "this failed: $*"
+    }
+}
+same() {
+    [ "$2" = "$3" ] || fail "$1: \"$2\", but \"$3\" is wanted"
+}
+
+# ---- install, and move ----
+
+cmake -DBOUGH_INSTALL=ON "$build" >/dev/null
+quiet cmake --build "$build" --target bough bough_rt_shared bough_full_shared manual
+quiet cmake --install "$build" --prefix "$work/first"
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+libraries=$(dirname "$(find "$prefix" -name libbough.so)")
+PKG_CONFIG_PATH=$libraries/pkgconfig
+PATH=$prefix/bin:$PATH
+export PKG_CONFIG_PATH PATH
+if grep -rlF "$work/first" "$prefix" >"$work/log"; then
+    cat "$work/log" >&2
+    fail "these files know where they were installed first"
+fi
+
+# ---- versions, symbols ----
+
+check_versions() {
+    version=$(sed -n 's/^#define BOUGH_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/bough/base.h | paste -sd.)
+    same "bough --version" "$(bough --version)" "bough $version"
+    for name in bough bough_rt; do
+        same "pkg-config --modversion $name" "$(pkg-config --modversion $name)" "$version"
+        [ -f "$libraries/lib$name.so.$version" ] || fail "there is no lib$name.so.$version"
+        soname=$(objdump -p "$libraries/lib$name.so" | awk '$1 == "SONAME" { print $2 }')
+        same "soname" "$soname" "lib$name.so.$(sed -n 's/^set(BOUGH_SOVERSION \(.*\))$/\1/p' cmake/install.cmake)"
+    done
+    same "debian/changelog" "$(sed -n '1s/^bough (\([^-]*\)-.*/\1/p' debian/changelog)" "$version"
+}
+
+check_symbols() {
+    for name in bough bough_rt; do
+        nm -D --defined-only "$libraries/lib$name.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' >"$work/symbols"
+        ! grep -v '^bough_' "$work/symbols" || fail "lib$name.so shows more than bough_..()"
+    done
+    # libbough.so is all of it: every function that a public header declares.
+    cat "$prefix"/include/bough/*.h | sed -n 's/^BOUGH_API [^(]*[ *]\(bough_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$work/declared"
+    nm -D --defined-only "$libraries/libbough.so" | awk '{ print $3 }' | sort -u >"$work/symbols"
+    ! comm -23 "$work/declared" "$work/symbols" | grep . || fail "libbough.so lacks these functions of its headers"
+    echo "libbough.so shows $(wc -l <"$work/symbols") functions, all of them bough_..(), $(wc -l <"$work/declared") found in headers"
+}
+
+check_headers() {
+    for header in "$prefix"/include/bough/*.h; do
+        printf '#include <bough/%s>\n' "$(basename "$header")" >"$work/header.c"
+        quiet cc -std=c17 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$prefix/include" "$work/header.c"
+        quiet c++ -std=c++11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$prefix/include" -x c++ "$work/header.c"
+    done
+}
+
+# ---- manual pages, completions ----
+
+# complete WORD...: what bash would offer for the last word.
+complete_words() {
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bough; printf "%s\n" "${COMPREPLY[@]}"' bash \
+        "$prefix/share/bash-completion/completions/bough" "$@" 2>/dev/null
+}
+
+check_manual() {
+    fish=$prefix/share/fish/vendor_completions.d/bough.fish
+    zsh=$prefix/share/zsh/site-functions/_bough
+    count=0
+    bough --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p' | grep -v '^test$' >"$work/commands"
+    while IFS= read -r command; do
+        page=$prefix/share/man/man1/bough-$command.1
+        [ -s "$page" ] || fail "there is no manual page of bough $command"
+        grep -q "^.BR bough.*-$(echo "$command" | sed 's/-/\\\\-/g') " "$prefix/share/man/man1/bough.1" ||
+            fail "bough.1 does not name $command"
+        complete_words bough "$command" -- >"$work/offered"
+        sed 's/\\//g; s/fB//g; s/fR//g; s/fI//g' "$page" >"$work/page"
+        bough "$command" --help | sed -n 's/^ \{2,6\}\(-.,\)\{0,1\} *\(--[a-z0-9-]*\).*/\2/p' | grep -v -- --usage >"$work/options"
+        while IFS= read -r option; do
+            grep -qw -e "$option" "$work/page" || fail "the manual page of $command lacks $option"
+            grep -qx -e "$option" "$work/offered" || fail "bash does not complete $option of $command"
+            sed -n "/^    $command)\$/,/^        ;;\$/p" "$zsh" | grep -q -e "[',]${option}[=['}]" || fail "zsh does not know $option of $command"
+            grep -q -e "from $command'.* -l ${option#--} " "$fish" || fail "fish does not know $option of $command"
+        done <"$work/options"
+        count=$((count + $(wc -l <"$work/options")))
+    done <"$work/commands"
+    same "completion of mod" "$(complete_words bough mod)" modes
+    same "completion of --up" "$(complete_words bough mesh --up '' | paste -sd' ')" "x y z"
+    complete_words bough example o | grep -qx oak || fail "the examples are not completed"
+    command -v zsh >/dev/null && zsh -n "$zsh"
+    command -v fish >/dev/null && fish -n "$fish"
+    command -v mandoc >/dev/null && quiet mandoc -T lint -W error "$prefix"/share/man/man1/*.1
+    echo "$(wc -l <"$work/commands") commands with $count options are in manual pages and completions"
+}
+
+# ---- the viewer's page ----
+
+# Every file that the page asks for, beginning with index.html, comes from the server of the installed program.
+check_viewer() {
+    [ -d viewer/node_modules/three ] || { echo "skipped: viewer/node_modules is not there"; return 0; }
+    (cd "$work" && exec bough view "$root/examples/beam/scene.json" --no-browser --json >"$work/address") &
+    server=$!
+    tries=0
+    until [ -s "$work/address" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || fail "bough view does not start"
+        sleep 0.1
+    done
+    url=$(sed -n 's/.*"url": "\([^"]*\)".*/\1/p' "$work/address")
+    base=${url%/*}
+    mkdir -p "$work/served"
+    quiet curl -sSf -o "$work/served/index.html" "$url"
+    sed -n 's/.*\(src\|href\)="\([^"]*\)".*/\2/p' "$work/served/index.html" >"$work/wanted"
+    : >"$work/seen"
+    while [ -s "$work/wanted" ]; do
+        file=$(head -n 1 "$work/wanted")
+        sed -i 1d "$work/wanted"
+        ! grep -qxF "$file" "$work/seen" || continue
+        echo "$file" >>"$work/seen"
+        curl -sSf -o "$work/served/file" "$base/$file" || fail "the viewer lacks $file"
+        case $file in
+        *.js)
+            # shellcheck disable=SC2016
+            grep -oE "(from|import) *[\"']\.[^\"']*[\"']" "$work/served/file" | sed "s/.*[\"']\(\..*\)[\"']/\1/" | while IFS= read -r name; do
+                realpath -ms --relative-to=/ "/$(dirname "$file")/$name"
+            done >>"$work/wanted" || :
+            ;;
+        esac
+    done
+    kill "$server"
+    wait "$server" || :
+    server=
+    grep -q three.core.js "$work/seen" || fail "the page was not followed as far as three.core.js"
+    echo "the page asks for $(wc -l <"$work/seen") files and finds them"
+}
+
+# ---- projects ----
+
+check_projects() {
+    cp -r examples/projects examples/embed.c examples/y-tree "$work"
+    quiet make -C "$work/projects/pkg-config"
+    "$work/projects/pkg-config/chime" 440 | tee "$work/log"
+    # Euler and Bernoulli: f = 3.5608 sqrt(E / (12 rho)) h / L^2, a little more than what a thick bar has.
+    awk '{ for (i = 1; i < NF; i++) { if ($(i + 1) == "mm" && $(i + 2) == "long") L = $i / 1000; if ($(i + 1) == "Hz") f = $i } }
+         END { thin = 3.5608 * sqrt(200e9 / 12 / 7850) * 0.008 / L / L
+               exit !(f > 439 && f < 441 && f / thin > 0.99 && f / thin < 1.001) }' "$work/log" || fail "the bar is out of tune"
+
+    quiet cmake -S "$work/projects/cmake" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS=-Werror
+    quiet cmake --build "$work/cmake"
+    "$work/cmake/pack" "$work/y-tree/scene.json" "$work/y.pack" 2>/dev/null
+    "$work/cmake/sway" "$work/y.pack"
+
+    # The libraries linked into the program, by both ways; and the components that are not there are named.
+    sed 's/COMPONENTS rt full/COMPONENTS rt_static full_static/; s/bough::rt/bough::rt_static/; s/bough::full/bough::full_static/' \
+        "$work/projects/cmake/CMakeLists.txt" >"$work/projects/CMakeLists.txt"
+    mv "$work/projects/CMakeLists.txt" "$work/projects/cmake/CMakeLists.txt"
+    quiet cmake -S "$work/projects/cmake" -B "$work/static" -DCMAKE_PREFIX_PATH="$prefix"
+    quiet cmake --build "$work/static"
+    ! ldd "$work/static/sway" "$work/static/pack" | grep libbough || fail "the static libraries are not static"
+    "$work/static/sway" "$work/y.pack" >"$work/log"
+    # shellcheck disable=SC2046
+    quiet cc -std=c17 -O2 -static "$work/embed.c" $(pkg-config --static --cflags --libs bough_rt) -o "$work/embed"
+    quiet "$work/embed" "$work/y.pack"
+}
+
+check_sdl() {
+    bough example oak --leaves 200 -o "$work/oak" >/dev/null
+    bough pack "$work/oak/scene.json" -o "$work/oak.pack" >/dev/null 2>&1
+    quiet make -C "$work/projects/sdl-oak" CFLAGS='-O2 -Werror'
+    xvfb-run -a -s '-screen 0 1280x1024x24' "$work/projects/sdl-oak/oak" "$work/oak.pack" --frames 20 --save "$work/oak.ppm"
+    # Pixels in which green or brown prevails, away from the lower half where the ground is.
+    tail -c +16 "$work/oak.ppm" | head -c $((960 * 340 * 3)) | od -An -v -tu1 -w3 |
+        awk '{ if ($2 > $3 + 25) leaf++; else if ($1 > $3 + 25) bark++ }
+             END { print "the oak covers " 100 * (leaf + bark) / NR " % of the upper half of the picture"
+                   exit !(leaf > 0.03 * NR && leaf + bark < 0.6 * NR && bark > 300) }' ||
+        fail "the picture of the oak is empty"
+}
+
+# ---- the runtime, with nothing but a C compiler ----
+
+check_runtime() {
+    set -- -DBOUGH_RUNTIME_ONLY=ON
+    for package in SuiteSparse OpenBLAS Jansson ZLIB; do
+        set -- "$@" "-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"
+    done
+    quiet cmake -S "$root" -B "$work/runtime" "$@"
+    quiet cmake --build "$work/runtime" --parallel "$(nproc)"
+    quiet cmake --install "$work/runtime" --prefix "$work/rt"
+    PKG_CONFIG_PATH=$(dirname "$(find "$work/rt" -name bough_rt.pc)")
+    # shellcheck disable=SC2046
+    quiet cc -std=c17 -O2 "$work/embed.c" $(pkg-config --cflags --libs bough_rt) \
+        -Wl,-rpath,"$(pkg-config --variable=libdir bough_rt)" -o "$work/embed-rt"
+    "$work/embed" "$work/y.pack" >"$work/static.txt"
+    "$work/embed-rt" "$work/y.pack" >"$work/shared.txt"
+    cmp "$work/static.txt" "$work/shared.txt" || fail "shared and static libraries give other figures"
+    if cmake -S "$work/projects/cmake" -B "$work/none" -DCMAKE_PREFIX_PATH="$work/rt" >"$work/log" 2>&1; then
+        fail "find_package finds components that are not installed"
+    fi
+    grep -q 'bough' "$work/log" || fail "find_package does not say what is missing"
+    echo "the runtime alone: $(find "$work/rt" -type f | wc -l) files"
+}
+
+check_versions
+check_symbols
+check_headers
+check_manual
+check_viewer
+check_projects
+check_sdl
+check_runtime
+echo "what is installed works from where it was moved to"
