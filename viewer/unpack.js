@@ -30,6 +30,10 @@
             addresses.set(name, address);
             return address;
         };
+        // A page from the disk may not start modules as workers: its two become one plain script.
+        const plain = (name) => new TextDecoder().decode(files.get(name)).replace(/^import .*$/gm, "").replace(/^export /gm, "");
+        const worker = new Blob([plain("page/wasi.js"), plain("page/worker.js")], { type: "text/javascript" });
+
         for (const [name, content] of files)
             if (name.endsWith(".css")) {
                 const style = document.createElement("style");
@@ -37,7 +41,7 @@
                 document.head.append(style);
             }
         const inScene = [...files].filter(([name]) => name.startsWith("scene/")).map(([name, content]) => [name.slice("scene".length), content.slice()]);
-        globalThis.boughBundle = { program: files.get("page.wasm").slice(), files: inScene, scene: list.scene, paused: list.paused, worker: addressOf("page/worker.js") };
+        globalThis.boughBundle = { program: files.get("page.wasm").slice(), files: inScene, scene: list.scene, paused: list.paused, worker: URL.createObjectURL(worker) };
         await import(addressOf("page/main.js"));
     } catch (error) {
         say(`This page could not be started: ${error.message}.`);

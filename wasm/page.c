@@ -35,7 +35,9 @@ EXPORT(bough_page_message) const char *bough_page_message(void) {
 /* Opens the scene; once. 0: it can be looked at. */
 EXPORT(bough_page_open) int bough_page_open(const char *path, bool paused) {
     const view_session_def def = {.path = path, .choice = {.continuity = "C0"}, .paused = paused, .by_ticks = true};
-    ctx = bough_context_create(NULL);
+    bough_context_def alone = bough_default_context_def();
+    alone.takes_cooked = true; /* nobody here has changed anything since */
+    ctx = bough_context_create(&alone);
     const bough_status status = ctx ? view_session_create(ctx, &def, &session) : BOUGH_ERROR_MEMORY;
     seat = status ? NULL : view_session_join(session);
     if (status || !seat)

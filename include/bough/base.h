@@ -130,6 +130,10 @@ BOUGH_API const char *bough_message(const bough_context *ctx);
 BOUGH_API void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
                                           void *progress_user);
 
+/* Replaces the reading callback of the def, likewise. */
+BOUGH_API void bough_context_set_reading(bough_context *ctx, void (*reading)(void *, const char *path),
+                                         void *reading_user);
+
 /* Returns the number of threads that the context uses, the calling one included. */
 BOUGH_API int32_t bough_thread_count(const bough_context *ctx);
 

@@ -234,6 +234,10 @@ void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, con
     ctx->def.progress = progress, ctx->def.progress_user = progress_user;
 }
 
+void bough_context_set_reading(bough_context *ctx, void (*reading)(void *, const char *path), void *reading_user) {
+    ctx->def.reading = reading, ctx->def.reading_user = reading_user;
+}
+
 bool bo_progress(bough_context *ctx, const char *what, double fraction, const char *format, ...) {
     if (!ctx->def.progress)
         return true;

@@ -5,7 +5,7 @@ export class Engine {
     constructor(bundle, handlers) {
         this.isOpen = false;
         handlers.state("connecting", "Starting …");
-        this.worker = new Worker(bundle.worker, { type: "module" });
+        this.worker = new Worker(bundle.worker);
         this.worker.onmessage = ({ data }) => {
             if (data.state) {
                 this.isOpen = data.state === "open";
