@@ -29,6 +29,7 @@ int command_run(int argc, char **argv);
 int command_view(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_pack(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_materials(int argc, char **argv);
 int command_integrators(int argc, char **argv);
@@ -62,12 +63,6 @@ void app_at_second_interrupt(void (*act)(void));
 bool app_make_folder(const char *path);
 /* Returns what the user types to run the program: the launcher, where it was started by one, else as it was called. */
 const char *app_name(void);
-double app_seconds(void);     /* wall clock */
-double app_cpu_seconds(void); /* of the process */
-
-/* Writes the quaternion (x y z w) of a rotation matrix, row-major. */
-void app_quaternion(const double rotation[9], double quaternion[4]);
-
 /* Parses "1,2,3" into count numbers; false when it is something else. */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
@@ -115,10 +110,39 @@ void app_print_choices(const char *what, const app_choice *choices, int count, b
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
+
+/* ---- values.c: what the viewer uses, too ---- */
+
+double app_seconds(void);     /* wall clock */
+double app_cpu_seconds(void); /* of the process */
+
+/* Writes the quaternion (x y z w) of a rotation matrix, row-major. */
+void app_quaternion(const double rotation[9], double quaternion[4]);
+
 /* Values that JSON cannot express become null (numbers that are not finite) or '?' (bytes that are not UTF-8). */
 json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);
 json_t *app_json_text(const char *text);
+
+/* ---- viewer_folder.c ---- */
+
+/* The folder of the viewer's page: the one that the user names, that of BOUGH_VIEWER, that of an installation, or that of
+ * the sources. */
+const char *app_viewer_folder(const char *wish);
+
+/* ---- bundle.c: files in a page that needs no server (viewer/unpack.js) ---- */
+
+typedef struct app_bundle app_bundle;
+app_bundle *app_bundle_new(void);
+void app_bundle_free(app_bundle *bundle);
+/* Adds a file under a name; prints what is wrong and returns false when it cannot be read. */
+bool app_bundle_add(app_bundle *bundle, const char *name, const char *path);
+bool app_bundle_has(const app_bundle *bundle, const char *name);
+/* The bytes of a file that was added, not ended by a zero; NULL: there is none. */
+const char *app_bundle_find(const app_bundle *bundle, const char *name, size_t *size);
+/* Writes all of it, with `about` (an object, which is released) in its list, as base64 of gzip; false: no memory, or the
+ * stream fails. *bytes: before both. */
+bool app_bundle_write(const app_bundle *bundle, json_t *about, FILE *stream, size_t *bytes);
 
 /* ---- csv.c: tables of numbers with the names of the columns in the first line ---- */
 

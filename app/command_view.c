@@ -281,27 +281,6 @@ static bool make_token(char token[33]) {
     return true;
 }
 
-/* The page that is installed with this program, wherever the whole installation was moved to; NULL: none is. */
-static const char *installed_viewer(void) {
-    static char folder[4096];
-    char index[4096 + 16];
-    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - sizeof BOUGH_VIEWER_BESIDE);
-    char *name = length > 0 ? memrchr(folder, '/', (size_t)length) : NULL;
-    if (!name)
-        return NULL;
-    strcpy(name + 1, BOUGH_VIEWER_BESIDE);
-    snprintf(index, sizeof index, "%s/index.html", folder);
-    return access(index, R_OK) == 0 ? folder : NULL;
-}
-
-static const char *viewer_folder(const arguments *a) {
-    const char *named = getenv("BOUGH_VIEWER");
-    if (a->viewer || (named && named[0]))
-        return a->viewer ? a->viewer : named;
-    const char *installed = installed_viewer();
-    return installed ? installed : BOUGH_VIEWER_FOLDER;
-}
-
 static void tell_address(const arguments *a, const view_server *server) {
     char url[512];
     const char *address = a->address && strcmp(a->address, "0.0.0.0") ? a->address : LOOPBACK;
@@ -330,7 +309,7 @@ static int serve(const arguments *a, view_session *session) {
                                  .port = a->port,
                                  .token = a->token,
                                  .framed = a->framed,
-                                 .folder = viewer_folder(a)};
+                                 .folder = app_viewer_folder(a->viewer)};
     check_page(def.folder);
     view_server *server = view_server_start(&def, reason, sizeof reason);
     if (!server)

@@ -25,6 +25,7 @@ static const struct {
     {"mechanism", command_mechanism, "linkages with springs in their joints: compliance, frequencies, reduction; URDF"},
     {"robot", command_robot, "a robot from URDF or MJCF, written as a scene of bodies with joints"},
     {"pack", command_pack, "a scene of parts in one file for the runtime library"},
+    {"export", command_export, "a scene as one page for the browser, which needs neither server nor network"},
     {"materials", command_materials, "the material models"},
     {"integrators", command_integrators, "the time integrators"},
     {"compare-integrators", command_compare_integrators, "one scene with several integrators, energies in one plot"},

@@ -236,14 +236,23 @@ view_figures view_session_look(view_session *s) {
     return f;
 }
 
-/* ---- the thread ---- */
+/* ---- ticks ---- */
 
 static struct timespec time_of(double seconds) {
     return (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
 }
 
+/* Under the lock: what was ordered since, for the tick that begins. */
+static void take_orders(view_session *s) {
+    s->order_count = s->queue_count;
+    memcpy(s->orders, s->queue, s->queue_count * sizeof *s->orders);
+    s->queue_count = 0;
+    s->changed |= s->joined;
+    s->joined = false;
+}
+
 /* Until the next tick; while it is paused also until somebody orders something. False: it is over. */
-static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
+static bool wait_for_tick(view_session *s) {
     const double now = app_seconds();
     s->ticked = s->ticked + TICK > now - TICK ? s->ticked + TICK : now;
     const struct timespec until = time_of(s->ticked);
@@ -251,11 +260,7 @@ static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
     pthread_mutex_lock(&s->lock);
     while (!s->stop && !late && !(s->paused && s->queue_count > 0))
         late = pthread_cond_timedwait(&s->wake, &s->lock, &until);
-    *count = s->queue_count;
-    memcpy(orders, s->queue, s->queue_count * sizeof *orders);
-    s->queue_count = 0;
-    s->changed |= s->joined;
-    s->joined = false;
+    take_orders(s);
     const bool go_on = !s->stop;
     pthread_mutex_unlock(&s->lock);
     return go_on;
@@ -263,38 +268,50 @@ static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
 
 /* Orders that make worlds anew take long: only the last of several of one kind counts, so that nobody can keep the
  * simulation busy with them. */
-static bool is_overruled(const view_order *orders, size_t count, size_t i) {
-    const view_do what = orders[i].command.what;
+static bool is_overruled(const view_session *s, size_t i) {
+    const view_do what = s->orders[i].command.what;
     const bool slow = what == VIEW_DO_RESET || what == VIEW_DO_ENGINE || what == VIEW_DO_GHOST ||
                       what == VIEW_DO_CONTINUITY || what == VIEW_DO_INTEGRATOR || what == VIEW_DO_OPEN;
-    for (size_t k = i + 1; k < count && slow; k++)
-        if (orders[k].command.what == what)
+    for (size_t k = i + 1; k < s->order_count && slow; k++)
+        if (s->orders[k].command.what == what)
             return true;
     return false;
 }
 
-static void *simulate(void *data) {
-    view_session *s = data;
-    view_order *orders = malloc(QUEUE_SIZE * sizeof *orders);
-    size_t count = 0;
+static void begin(view_session *s) {
     session_restart_clock(s);
     bough_context_set_progress(s->ctx, may_go_on, s);
     s->ticked = s->told = app_seconds(), s->told_cpu = app_cpu_seconds();
-    while (orders && wait_for_tick(s, orders, &count)) {
-        for (size_t i = 0; i < count; i++)
-            if (!is_overruled(orders, count, i))
-                session_act(s, &orders[i]);
-        session_let_go(s);
-        if (!s->paused)
-            advance(s);
-        else
-            session_take_singles(s);
-        show(s);
-        if (app_seconds() - s->told >= 1.0 / TOLD_PER_SECOND)
-            tell_numbers(s, app_seconds());
-    }
-    free(orders);
+}
+
+/* Does what was ordered, takes the steps that are due, and shows what has become of the scene. */
+static void tick(view_session *s) {
+    for (size_t i = 0; i < s->order_count; i++)
+        if (!is_overruled(s, i))
+            session_act(s, &s->orders[i]);
+    session_let_go(s);
+    if (!s->paused)
+        advance(s);
+    else
+        session_take_singles(s);
+    show(s);
+    if (app_seconds() - s->told >= 1.0 / TOLD_PER_SECOND)
+        tell_numbers(s, app_seconds());
+}
+
+static void *simulate(void *data) {
+    view_session *s = data;
+    begin(s);
+    while (wait_for_tick(s))
+        tick(s);
     return NULL;
+}
+
+void view_session_tick(view_session *s) {
+    pthread_mutex_lock(&s->lock);
+    take_orders(s);
+    pthread_mutex_unlock(&s->lock);
+    tick(s);
 }
 
 /* ---- making ---- */
@@ -311,8 +328,9 @@ static bool open_locks(view_session *s) {
 static bough_status build(view_session *s, const view_session_def *def) {
     s->root = strdup(def->path), s->openable = view_list_files(def->path), s->files = json_array();
     s->folder = def->folder ? strdup(def->folder) : NULL;
+    s->orders = malloc(QUEUE_SIZE * sizeof *s->orders);
     s->paused = def->paused, s->speed = 1, s->layers = 1, s->ghost_path = def->ghost;
-    if (!s->root || !s->openable || !s->files || (def->folder && !s->folder))
+    if (!s->root || !s->openable || !s->files || !s->orders || (def->folder && !s->folder))
         return BOUGH_ERROR_MEMORY;
     bool at_rest = false;
     bough_status status = session_take_path(s, def->path, &at_rest);
@@ -330,6 +348,10 @@ static bough_status build(view_session *s, const view_session_def *def) {
         return status;
     session_say_settings(s);
     session_say_parts(s);
+    if (def->by_ticks) {
+        begin(s);
+        return BOUGH_OK;
+    }
     s->running = pthread_create(&s->thread, NULL, simulate, s) == 0;
     return s->running ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
@@ -379,6 +401,7 @@ void view_session_destroy(view_session *s) {
     pthread_cond_destroy(&s->wake);
     json_decref(s->files);
     json_decref(s->openable);
+    free(s->orders);
     free(s->root);
     free(s->file);
     free(s->path);

@@ -85,6 +85,8 @@ struct view_session {
     double step_began, step_seconds;
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
+    view_order *orders; /* QUEUE_SIZE: of this tick */
+    size_t order_count;
     bool has_wind, has_gravity;
     bough_wind wind;
     double gravity[3];

@@ -275,11 +275,14 @@ typedef struct view_session_def {
     bool paused;
     const char *ghost;  /* another scene, to compare with; NULL: none. Must stay */
     const char *folder; /* for recordings, which belongs to the caller; NULL: nothing can be recorded */
+    bool by_ticks;      /* no thread steps the scene: view_session_tick() does */
 } view_session_def;
 
 /* Loads and cooks on the caller's thread. From then on the context is the session's until it is destroyed. */
 bough_status view_session_create(bough_context *ctx, const view_session_def *def, view_session **session);
 void view_session_destroy(view_session *session);
+/* Brings a session that has no thread up to now; to be called some sixty times a second. */
+void view_session_tick(view_session *session);
 
 /* Somebody who looks on; NULL: all seats are taken. */
 view_seat *view_session_join(view_session *session);

@@ -103,7 +103,15 @@ typedef struct bough_context_def {
      * any thread that works for the call, but never twice at once, nor while `progress` runs. */
     void (*warn)(void *user, const char *sentence);
     void *warn_user;
-    uint64_t reserved[4]; /* zeros: room for fields of later versions */
+
+    /* Is told the path of each file before it is read, by any thread that works for the call: what a scene needs besides
+     * its own file, for example. NULL: nobody asks. */
+    void (*reading)(void *user, const char *path);
+    void *reading_user;
+
+    /* Components that have been cooked are taken as they are, even if what they were made of has changed since. */
+    bool takes_cooked;
+    uint64_t reserved[1]; /* zeros: room for fields of later versions */
 } bough_context_def;
 
 BOUGH_API bough_context_def bough_default_context_def(void);
@@ -121,6 +129,10 @@ BOUGH_API const char *bough_message(const bough_context *ctx);
 /* Replaces the progress callback of the def from now on. Only between calls of the library. */
 BOUGH_API void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
                                           void *progress_user);
+
+/* Replaces the reading callback of the def, likewise. */
+BOUGH_API void bough_context_set_reading(bough_context *ctx, void (*reading)(void *, const char *path),
+                                         void *reading_user);
 
 /* Returns the number of threads that the context uses, the calling one included. */
 BOUGH_API int32_t bough_thread_count(const bough_context *ctx);

@@ -1,4 +1,5 @@
 #include "base/context.h"
+#include "base/pool.h"
 #include "base/threads.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ bough_context *bough_context_create(const bough_context_def *def) {
     if (!used.run_tasks) {
         if (ctx->def.thread_count == 0)
             ctx->def.thread_count = bo_core_count();
-        if (ctx->def.thread_count > 1) {
+        if (ctx->def.thread_count > 1 && BO_HAS_THREADS) {
             ctx->pool = bo_pool_create(ctx, ctx->def.thread_count);
             if (!ctx->pool) {
                 used.release(used.memory_user, ctx);
@@ -231,6 +232,10 @@ void bo_warn(bough_context *ctx, const char *format, ...) {
 void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
                                 void *progress_user) {
     ctx->def.progress = progress, ctx->def.progress_user = progress_user;
+}
+
+void bough_context_set_reading(bough_context *ctx, void (*reading)(void *, const char *path), void *reading_user) {
+    ctx->def.reading = reading, ctx->def.reading_user = reading_user;
 }
 
 bool bo_progress(bough_context *ctx, const char *what, double fraction, const char *format, ...) {

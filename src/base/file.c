@@ -13,6 +13,33 @@
 #include <sys/mman.h>
 #endif
 
+/* WASI knows no other programs: nobody competes for a file, and a process has no number. */
+#ifdef __wasi__
+static bool try_lock(int file) {
+    (void)file;
+    return true;
+}
+static int keep_open(int file) {
+    (void)file;
+    return -1;
+}
+static long process_number(void) {
+    return 1;
+}
+#else
+/* Locks a file unless somebody else holds the lock; false with errno. */
+static bool try_lock(int file) {
+    return flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+/* A second handle of the file, which keeps its lock. */
+static int keep_open(int file) {
+    return fcntl(file, F_DUPFD_CLOEXEC, 0);
+}
+static long process_number(void) {
+    return (long)getpid();
+}
+#endif
+
 /* Devices such as /dev/zero never end; anything larger that comes out of a pipe belongs into a file. */
 #define STREAM_LIMIT ((size_t)1 << 30)
 
@@ -38,6 +65,8 @@ static bough_status read_stream(bough_context *ctx, const char *path, FILE *stre
 bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     *file = (bo_file){0};
     struct stat info;
+    if (ctx->def.reading)
+        ctx->def.reading(ctx->def.reading_user, path);
     if (stat(path, &info) != 0)
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
@@ -150,7 +179,7 @@ static int kept_length(const char *path) {
 /* Locks a sibling. Whoever finds a sibling unlocked may remove it: its writer was killed. */
 static bool lock_temporary(FILE *stream, const char *temporary) {
     struct stat ours, now;
-    if (flock(fileno(stream), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (!try_lock(fileno(stream)) && errno == EWOULDBLOCK)
         return false; /* somebody took it for a leftover and is about to remove it */
     /* If the file system has no locks, nobody removes anything. */
     return fstat(fileno(stream), &ours) == 0 && stat(temporary, &now) == 0 && ours.st_ino == now.st_ino &&
@@ -163,9 +192,9 @@ static FILE *create_temporary(const char *path, char *temporary, size_t size) {
     const int length = kept_length(path);
     for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
         if (attempt == 0)
-            snprintf(temporary, size, "%.*s.part%ld", length, path, (long)getpid());
+            snprintf(temporary, size, "%.*s.part%ld", length, path, process_number());
         else
-            snprintf(temporary, size, "%.*s.part%ld-%d", length, path, (long)getpid(), attempt);
+            snprintf(temporary, size, "%.*s.part%ld-%d", length, path, process_number(), attempt);
         FILE *stream = fopen(temporary, "wbxe"); /* e: no program that we start keeps the lock when we are gone */
         if (stream && lock_temporary(stream, temporary))
             return stream;
@@ -199,7 +228,7 @@ static void remove_if_left(int folder, const char *name) {
         return;
     /* Remove the file only if it still has this name: a writer may have renamed it because it was complete, and another
      * file may have the name by now. */
-    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
+    if (try_lock(file) && fstat(file, &info) == 0 &&
         fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && info.st_ino == now.st_ino && info.st_dev == now.st_dev)
         unlinkat(folder, name, 0);
     close(file);
@@ -312,7 +341,7 @@ bough_status bo_output_publish(bough_context *ctx, bo_output *output) {
 bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
     bough_status status = BOUGH_OK;
     /* Keep the lock until the file has its name, or is removed: else somebody might take it for a leftover. */
-    const int lock = output->temporary ? fcntl(fileno(output->stream), F_DUPFD_CLOEXEC, 0) : -1;
+    const int lock = output->temporary ? keep_open(fileno(output->stream)) : -1;
     errno = 0;
     bool good = !ferror(output->stream) && (!output->durable || bo_stream_sync(output->stream));
     good = fclose(output->stream) == 0 && good;

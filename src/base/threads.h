@@ -8,9 +8,6 @@
 
 int32_t bo_core_count(void);
 
-bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count);
-void bo_pool_destroy(bough_context *ctx, bo_pool *pool);
-
 /* Calls task(data, i) for every i in 0..count-1 and returns when all are done. Not reentrant: a task must not call it.
  */
 void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count);

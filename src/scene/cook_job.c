@@ -16,9 +16,8 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
 }
 
-static uint64_t hash_count(uint64_t hash, size_t count) {
-    uint64_t wide = count;
-    return bo_hash_bytes(hash, &wide, sizeof wide);
+static uint64_t hash_count(uint64_t hash, uint64_t count) {
+    return bo_hash_bytes(hash, &count, sizeof count);
 }
 
 static uint64_t hash_number(uint64_t hash, double value) {

@@ -51,7 +51,7 @@ static void look_at_output(bough_context *ctx, bo_plan_item *item) {
     bough_component *component;
     if (!bo_file_exists(item->output) || bough_component_load(ctx, item->output, &component) != BOUGH_OK)
         return;
-    item->shown.up_to_date = component->input_hash == item->job->def.input_hash;
+    item->shown.up_to_date = ctx->def.takes_cooked || component->input_hash == item->job->def.input_hash;
     if (item->shown.up_to_date) {
         item->ready = component;
         item->shown.r = component->r;

@@ -2,6 +2,7 @@
 
 import { Controls, setName, Theme } from "./controls.js";
 import { partColours, WAYS, withPrefix } from "./colours.js";
+import { Engine } from "./engine.js";
 import { Film, takePicture } from "./film.js";
 import { Follower } from "./follow.js";
 import { GhostMeter } from "./ghost.js";
@@ -64,7 +65,8 @@ class Page {
         this.keys = new Keys(this.#actions(), $("help"));
         new ResizeObserver(() => this.picture.resize(innerWidth, innerHeight)).observe(document.body);
         this.picture.resize(innerWidth, innerHeight);
-        this.socket = new Socket(this.token, { message: (data) => this.#hear(data), state: (state, text) => this.#setState(state, text) });
+        const handlers = { message: (data) => this.#hear(data), state: (state, text) => this.#setState(state, text) };
+        this.socket = globalThis.boughBundle ? new Engine(globalThis.boughBundle, handlers) : new Socket(this.token, handlers);
         addEventListener("blur", () => this.hands.releaseAll());
         requestAnimationFrame(() => this.#tick());
     }
@@ -464,7 +466,7 @@ class Page {
         this.fields = [null, null];
         for (const actor of this.picture.actors) actor.setValues(null);
         this.controls.colour.set(way);
-        if (this.state === "open" || this.socket?.socket.readyState === WebSocket.OPEN) this.send({ do: "colour", what: WAYS[way].ask });
+        if (this.state === "open" || this.socket?.isOpen) this.send({ do: "colour", what: WAYS[way].ask });
         this.#tint();
     }
 

@@ -45,9 +45,13 @@ export class Socket {
         this.timer = setTimeout(() => this.open(), wait);
     }
 
+    get isOpen() {
+        return this.socket.readyState === WebSocket.OPEN;
+    }
+
     // False: nobody is there to hear it.
     send(command) {
-        if (this.socket.readyState !== WebSocket.OPEN) return false;
+        if (!this.isOpen) return false;
         this.socket.send(JSON.stringify(command));
         return true;
     }

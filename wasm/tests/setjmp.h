@@ -1,0 +1,1 @@
+/* WebAssembly has no longjmp(); cmocka.h beside this file needs none. */
