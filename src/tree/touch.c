@@ -434,7 +434,7 @@ bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *mod
                                  const bo_tree_scheme *scheme, bool gently) {
     bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_touch *touch = w->touch;
-    bo_tree_search s = {ctx, model, state, w, touch, scheme->dt, scheme};
+    bo_tree_search s = {ctx, model, state, w, touch, scheme->dt, scheme, false, 0};
     for (size_t i = 0; i < touch->point_count && touch->fields; i++) {
         const bo_tree_point *point = &touch->points[i];
         const bo_tree_part *part = &model->parts[point->part];
