@@ -44,10 +44,11 @@ while IFS= read -r command; do
     complete_words bough "$command" -- >"$work/offered"
     sed 's/\\//g; s/fB//g; s/fR//g; s/fI//g' "$page" >"$work/page"
     "$program" "$command" --help | sed -n 's/^ \{2,6\}\(-.,\)\{0,1\} *\(--[a-z0-9-]*\).*/\2/p' | grep -v -- --usage >"$work/options"
+    sed -n "/^    $command)\$/,/^        ;;\$/p" "$zsh" >"$work/zsh"
     while IFS= read -r option; do
         grep -qw -e "$option" "$work/page" || fail "the manual page of $command lacks $option"
         grep -qx -e "$option" "$work/offered" || fail "bash does not complete $option of $command"
-        sed -n "/^    $command)\$/,/^        ;;\$/p" "$zsh" | grep -q -e "[',]${option}[=['}]" || fail "zsh does not know $option of $command"
+        grep -q -e "[',]${option}[=['}]" "$work/zsh" || fail "zsh does not know $option of $command"
         grep -q -e "from $command'.* -l ${option#--} " "$fish" || fail "fish does not know $option of $command"
     done <"$work/options"
     count=$((count + $(wc -l <"$work/options")))
