@@ -77,6 +77,11 @@ class Block:
     destroy: Any
     count: Any
 
+class _Listeners:
+    def __init__(self, progress: Callable[..., Any] | None, warn: Callable[[str], Any] | None) -> None: ...
+    progress: Any
+    warn: Any
+
 class Context:
     def __init__(self, threads: int | None = ..., progress: Callable[..., Any] | None = ..., warn: Callable[[str], Any] | None = ..., count_memory: bool = ...) -> None: ...
     def __del__(self) -> None: ...
@@ -91,8 +96,6 @@ class Context:
     pointer: Any
     block: Any
     threads: Any
-    progress: Any
-    warn: Any
 def _stack() -> Any: ...
 def context() -> Any: ...
 def _plain_context() -> Any: ...

@@ -33,6 +33,8 @@ class Run(Handle):
     lock.
     """
 
+    _piece = 1  # steps that are taken in one call
+
     def __init__(self, scene, threads=None, watch=None, tell=None, **settings):
         self.scene, self._watch, self._tell = scene, watch, tell
         self._context = context().like(threads)
@@ -81,13 +83,17 @@ class Run(Handle):
         if count == 1:
             self._call(lib.bough_run_step, self._c)
             return
-        piece, done = 1, 0
+        done = 0
         while done < count:
-            piece = min(piece, count - done)
+            piece = min(self._piece, count - done)
             start = time.perf_counter()
             self._call(lib.bough_py_steps, self._c, piece)
             done += piece
-            piece = piece * 2 if time.perf_counter() - start < 0.01 else max(1, piece // 2)
+            seconds = time.perf_counter() - start
+            if seconds < 0.01 and piece == self._piece:
+                self._piece *= 2
+            elif seconds > 0.03:
+                self._piece = max(1, piece // 2)
 
     def advance(self):
         """Steps until the duration is over. Recordings are complete when it returns."""
