@@ -499,6 +499,14 @@ class _Arrays(Handle):
 # ---- arguments ----
 
 
+def existing(number, count, what):
+    """A number of something, checked for functions of the library that ask for one that exists."""
+    if not 0 <= number < count:
+        raise wrong(f"there is no {what} {number}; there are {count}, counted from 0")
+    return int(number)
+
+
+
 def floats(values, *shape, kind="<f8"):
     """A contiguous array of these values; shape: what it must have, -1 for any number."""
     array = np.ascontiguousarray(values, dtype=kind)

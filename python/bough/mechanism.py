@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, fetch, ffi, floats, ints, lib, path, pointer, pose,
+from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, existing, fetch, ffi, floats, ints, lib, path, pointer, pose,
                     record, structs, text, vector, window, wrong)
 from .rig import Actor
 
@@ -59,9 +59,7 @@ class Mechanism(Handle):
     def _joint(self, joint):
         count = lib.bough_mechanism_describe(self._c).joint_count
         number = self.description.joints.index(joint) if isinstance(joint, str) else joint
-        if not 0 <= number < count:
-            raise wrong(f"there is no joint {joint}; there are {count}")
-        return number
+        return existing(number, count, "joint")
 
     def statics(self, **settings):
         """Answers to unit wrenches at the end effectors; method: "exact" or "recursive"; end_effectors, motors."""
@@ -248,16 +246,17 @@ class MechanismState(_Arrays):
 
     def end_effector(self, number=0):
         """Where an end effector is: 4 x 4."""
-        if not 0 <= number < self.model._c.end_effector_count:
-            raise wrong(f"there is no end effector {number}")
+        existing(number, self.model._c.end_effector_count, "end effector")
         return pose(lib.bough_mechanism_state_end_effector(self.model._c, self._c, number))
 
     def push(self, force, torque=(0, 0, 0), end_effector=None, link=None, point=(0, 0, 0)):
         """A force and a torque (world's axes) in the next step: at an end effector, or at a point of a link."""
         if link is not None:
+            existing(link, self.model._c.link_count, "link")
             lib.bough_mechanism_state_push_link(self.model._c, self._c, link, vector(point), vector(force), vector(torque))
         else:
-            lib.bough_mechanism_state_push(self.model._c, self._c, end_effector or 0, vector(force), vector(torque))
+            end_effector = existing(end_effector or 0, self.model._c.end_effector_count, "end effector")
+            lib.bough_mechanism_state_push(self.model._c, self._c, end_effector, vector(force), vector(torque))
 
     @property
     def energies(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Cancelled, Handle, call, context, copied, default, definition, enum, fetch, ffi, floats, lib, path, pointer, record,
+from ._core import (Cancelled, Handle, call, context, copied, default, definition, enum, existing, fetch, ffi, floats, lib, path, pointer, record,
                     structs, text, window, word, wrong)
 
 
@@ -64,8 +64,7 @@ class MotorCurves(Handle):
 
     def at(self, t, motor=0):
         """Place, rate and acceleration at a time."""
-        if not 0 <= motor < self._c.motor_count:
-            raise wrong(f"there is no motor {motor}; there are {self._c.motor_count}")
+        existing(motor, self._c.motor_count, "motor")
         values = ffi.new("double[3]")
         lib.bough_motor_curves_at(self._c, motor, t, values, values + 1, values + 2)
         return values[0], values[1], values[2]
@@ -217,6 +216,8 @@ class Retarget(Handle):
         """How far a tracked frame of a motion is from that of another (the target): rms, peak, pause_rms, ..."""
         deviation = ffi.new("bough_deviation *")
         target = self.view.target if target is None else target
+        for other in (motion, target):
+            existing(frame, len(other.positions), "tracked frame")
         lib.bough_motion_compare(self._c, motion._c, target._c, frame, deviation)
         return record(deviation)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Handle, call, context, copied, definition, fetch, ffi, floats, lib, pointer, pose, record, structs, text, vector,
+from ._core import (Handle, call, context, copied, definition, existing, fetch, ffi, floats, lib, pointer, pose, record, structs, text, vector,
                     window, wrong)
 
 
@@ -153,8 +153,7 @@ class World(Handle):
         return twist
 
     def _check(self, body):
-        if not 0 <= body < self._c.body_count:
-            raise wrong(f"there is no body {body}; there are {self._c.body_count}")
+        existing(body, self._c.body_count, "body")
 
     def step(self, dt):
         """One step of the bodies and all actors; when it fails nothing has moved."""

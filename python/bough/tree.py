@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, enum, fetch, ffi, fill, floats, lib, output, path,
+from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, enum, existing, fetch, ffi, fill, floats, lib, output, path,
                     pointer, pose, record, structs, text, vector, window, word, wrong)
 from .component import Component
 
@@ -89,7 +89,7 @@ class TreeModel(Handle):
     def find(self, part):
         """The number of a part, by its name."""
         if not isinstance(part, str):
-            return int(part)
+            return existing(part, len(self), "part")
         number = lib.bough_tree_model_find_part(self._c, chars(part))
         if number < 0:
             raise wrong(f'there is no part "{part}"')
@@ -230,7 +230,7 @@ class TreeState(_Arrays):
 
     def set_root(self, number, **values):
         """Sets pose, velocity and angular_velocity of a root that flies."""
-        fill(ffi.addressof(self._c.roots, number), values, [])
+        fill(ffi.addressof(self._c.roots, existing(number, self._c.root_count, "root that flies")), values, [])
         self.update()
 
     @property
@@ -291,7 +291,7 @@ class TreeState(_Arrays):
 
     def attach(self, part, parent, interface_index=0):
         """Hangs a part, as it lies, onto an interface of another (parent -1: it is held)."""
-        self._call(lib.bough_tree_state_attach, self.model.find(part), self.model.find(parent), interface_index)
+        self._call(lib.bough_tree_state_attach, self.model.find(part), -1 if parent == -1 else self.model.find(parent), interface_index)
 
     def lock(self, part, locked=True):
         """Makes a part keep its shape, or bend again."""
