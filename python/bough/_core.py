@@ -599,11 +599,18 @@ def default(kind):
     return c
 
 
-def definition(kind, values, keep):
-    """A struct of this type: defaults, and `values` over them. `keep` collects what it points to."""
+# What structs point to lives as long as they do.
+_pointed_to = weakref.WeakKeyDictionary()
+
+
+def definition(kind, values, keep=None):
+    """A struct of this type: defaults, and `values` over them. It keeps what it points to; where it becomes a part of
+    something that lives longer, `keep` collects that, too."""
+    keep = [] if keep is None else keep
     c = default(kind)
     fill(c, values, keep)
     keep.append(c)
+    _pointed_to[c] = [k for k in keep if k is not c]
     return c
 
 
@@ -678,8 +685,9 @@ def _point(c, name, item, fields, value, keep):
         _count(c, name, fields, len(value))
 
 
-def structs(kind, values, keep):
-    """An array of structs from a list of dictionaries."""
+def structs(kind, values, keep=None):
+    """An array of structs from a list of dictionaries; as for definition()."""
+    keep = [] if keep is None else keep
     kind = kind.removeprefix("struct ")
     array = ffi.new(kind + "[]", max(len(values), 1))
     for i, value in enumerate(values):
@@ -690,6 +698,7 @@ def structs(kind, values, keep):
                 value = pose_values(value)
             array[i] = default(kind)[0]
             fill(array[i], value, keep)
+    _pointed_to[array] = list(keep)
     keep.append(array)
     return array
 

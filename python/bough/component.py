@@ -5,8 +5,8 @@ import threading
 
 import numpy as np
 
-from ._core import (Handle, NotFinite, call, chars, definition, enum, existing, fetch, ffi, floats, ints, lib, output, path, pointer,
-                    record, taken, text, window, word, wrong)
+from ._core import (Handle, NotFinite, call, chars, definition, enum, existing, fetch, ffi, floats, ints, lib, output,
+                    path, pointer, record, text, window, word, wrong)
 from .fem import Body, LoadCase
 
 VERDICTS = ("frequencies", "forces", "motion", "loads")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, default, definition, existing, fetch, ffi, fill, floats, lib, pointer, pose, record, structs, text, vector,
-                    window, wrong)
+from ._core import (Handle, _Arrays, call, definition, existing, fetch, ffi, lib, pointer, pose, record, structs, text,
+                    window)
 from .rig import Actor
 
 
@@ -135,7 +135,7 @@ class MultibodyState(_Arrays):
 
         poses = np.zeros((count * len(frames), 12))
         path = ffi.new("bough_multibody_path *")
-        d = definition("bough_targets_def", {"from": start, "every": every, "count": count, "frames": list(frames)}, keep := [])
+        d = definition("bough_targets_def", {"from": start, "every": every, "count": count, "frames": list(frames)})
         self._call(lib.bough_multibody_targets, d, ffi.cast("bough_pose *", pointer(poses)), path)
         return matrices(poses).reshape(count, len(frames), 4, 4), record(path)
 
@@ -151,7 +151,7 @@ class MultibodyState(_Arrays):
 
     def use_integrator(self, name=None, **settings):
         """Steps by another method that knows constraints; None: the engine's own."""
-        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings}, keep := [])
+        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings})
         self._call(lib.bough_multibody_use_integrator, d)
 
     def modes(self, count):
@@ -161,7 +161,7 @@ class MultibodyState(_Arrays):
     def frame(self, frame):
         """Where a frame ({"body": 0, "pose": ...}) is (4 x 4), and (v; w) of its origin."""
         found, twist = ffi.new("bough_pose *"), np.empty(6)
-        place, d = definition("bough_frame_def", frame, keep := []), lib.bough_multibody_describe(self.model._c)
+        place, d = definition("bough_frame_def", frame), lib.bough_multibody_describe(self.model._c)
         if place.body != lib.BOUGH_WORLD:
             existing(place.body, d.body_count + d.part_count, "body or part")
         if place.interface_index != -1:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Cancelled, Handle, call, context, copied, default, definition, enum, existing, fetch, ffi, floats, lib, path, pointer, record,
-                    structs, text, window, word, wrong)
+from ._core import (Handle, call, copied, definition, existing, fetch, ffi, floats, lib, path, pointer, record, structs,
+                    text, window, wrong)
 
 
 class Fit(Handle):
@@ -31,7 +31,7 @@ def fit(scene, times, positions, marker, **settings):
     settings: young, damping_mass, damping_stiffness, start, release, search, parts, dt, max_iterations."""
     times = floats(times, -1)
     positions = floats(positions, len(times), 3)
-    d = definition("bough_fit_def", {"marker": marker, **settings}, keep := [])
+    d = definition("bough_fit_def", {"marker": marker, **settings})
     d.sample_count, d.times, d.positions = len(times), pointer(times), pointer(positions)
     place = ffi.new("bough_fit **")
     call(lib.bough_fit_scene, scene._c, d, place)
@@ -170,7 +170,7 @@ class Retarget(Handle):
     "gauss-newton", ...), iterations, tolerance, dt, window, overlap, megabytes."""
 
     def __init__(self, scene, tell=None, **settings):
-        d = definition("bough_retarget_def", settings, keep := [])
+        d = definition("bough_retarget_def", settings)
         self._tell = ffi.new_handle(lambda progress: tell(progress))
         if tell is not None:
             d.tell, d.tell_data = lib.bough_py_searched, self._tell
@@ -209,7 +209,7 @@ class Retarget(Handle):
     def replay(self, source="curves", **settings):
         """Plays motors on the robot: source "animation", "input", "curves", "zv", "zvd"; full, statics, feedback, mass,
         stiffness, dt."""
-        d = definition("bough_replay_def", {"source": source, **settings}, keep := [])
+        d = definition("bough_replay_def", {"source": source, **settings})
         return Motion(fetch(lib.bough_retarget_replay, self._c, d))
 
     def compare(self, motion, target=None, frame=0):

@@ -7,8 +7,8 @@ import weakref
 import numpy as np
 
 from . import _core
-from ._core import (Handle, _finish_at_exit, _stack, copied, definition, enum, ffi, floats, lib, output, path, pointer, pose, record,
-                    structs, text, vector, window, word, wrong, Error, chars, context, call)
+from ._core import (Handle, _finish_at_exit, copied, definition, ffi, lib, output, path, pointer, pose, record, structs,
+                    text, vector, window, wrong, Error, chars, context)
 from .mesh import Mesh
 
 CAPABILITIES = []
@@ -215,7 +215,7 @@ class Run(Handle):
         if velocity is None:
             self._call(lib.bough_run_set_wind, self._c, ffi.NULL)
         else:
-            self._call(lib.bough_run_set_wind, self._c, definition("bough_wind", {"velocity": velocity, **settings}, []))
+            self._call(lib.bough_run_set_wind, self._c, definition("bough_wind", {"velocity": velocity, **settings}))
 
     @property
     def wind(self):

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from ._core import (Handle, call, context, fetch, ffi, lib, path, pointer, record, text, wrong)
+from ._core import Handle, call, context, fetch, ffi, lib, path, record, text, wrong
 from .fem import Body, LoadCase
 
 

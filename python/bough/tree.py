@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, enum, existing, fetch, ffi, fill, floats, lib, output, path,
-                    pointer, pose, record, structs, text, vector, window, word, wrong)
+from ._core import (Handle, _Arrays, call, chars, context, copied, definition, enum, existing, fetch, ffi, fill, floats,
+                    lib, output, path, pointer, pose, record, structs, vector, window, word, wrong)
 from .component import Component
 
 
 def wind_at(wind, time, position):
     """The velocity of the air at a place; wind: {"velocity": ..., "gust": ..., "seed": ...}."""
     velocity = np.empty(3)
-    lib.bough_wind_at(definition("bough_wind", wind, []), time, vector(position), pointer(velocity))
+    lib.bough_wind_at(definition("bough_wind", wind), time, vector(position), pointer(velocity))
     return velocity
 
 
@@ -261,7 +261,7 @@ class TreeState(_Arrays):
     def settle(self, push=None, **settings):
         """Equilibrium under gravity and forces; returns what was left of them. push(state) adds forces at each q that is
         tried. settings: tolerance, max_iterations."""
-        d = definition("bough_tree_settle_def", settings, [])
+        d = definition("bough_tree_settle_def", settings)
         handle = ffi.new_handle(lambda: push(self))
         if push is not None:
             d.push, d.data = lib.bough_py_tree, handle
@@ -271,7 +271,7 @@ class TreeState(_Arrays):
 
     def use_integrator(self, name=None, **settings):
         """Steps by another method; None: the tree's own."""
-        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings}, keep := [])
+        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings})
         self._call(lib.bough_tree_state_use_integrator, d)
 
     def modes(self, count):
@@ -283,7 +283,7 @@ class TreeState(_Arrays):
     def change(self, *changes):
         """Changes where parts hang: {"kind": "detach", "part": "leaf"}, ... All of them or none."""
         changes = [{**c, "part": self.model.find(c["part"])} for c in changes]
-        self._call(lib.bough_tree_state_change, len(changes), structs("bough_change", changes, keep := []))
+        self._call(lib.bough_tree_state_change, len(changes), structs("bough_change", changes))
 
     def cut(self, part):
         """Cuts a part off."""
