@@ -1,4 +1,4 @@
-"""A branch is cut off a young tree: it falls, and the rest of the tree springs back."""
+"""A branch is cut off a young tree: it falls, and the rest leans to the side of the other one."""
 
 import json
 

@@ -37,10 +37,12 @@ for count in workers:
     print(f"{len(cases)} runs of {steps} steps by {count} threads: {seconds[-1]:.2f} s")
 grid = 1e3 * np.array(found).reshape(len(ratios), len(winds))
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", width_ratios=[2, 1])
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", width_ratios=[3, 2])
 image = left.contourf(winds, ratios, grid, 12)
 left.set(xlabel="wind, m/s", ylabel="damping ratio", yscale="log", title="sway of a leaf, mm (rms)")
 figure.colorbar(image, ax=left)
-right.bar([str(w) for w in workers], seconds)
-right.set(xlabel="threads", ylabel=f"seconds for {len(cases)} runs")
+for i in (0, len(ratios) // 2, -1):
+    right.plot(winds, grid[i], label=f"damping ratio {ratios[i]:.2f}")
+right.set(xlabel="wind, m/s", ylabel="sway, mm (rms)")
+right.legend(fontsize=8)
 save(figure, "sweep_over_threads.png")

@@ -254,6 +254,13 @@ class Block:
             keep.release()
 
 
+class _Listeners:
+    """Who hears what the library says; apart from the context, so that the two do not hold each other."""
+
+    def __init__(self, progress, warn):
+        self.progress, self.warn = progress, warn
+
+
 class Context:
     """Memory, threads and callbacks of the calls that a thread of Python makes.
 
@@ -266,12 +273,12 @@ class Context:
     """
 
     def __init__(self, threads=0, progress=None, warn=None, count_memory=False):
-        self.progress, self.warn = progress, warn or _warn
-        self._self = ffi.new_handle(self)
+        self._listeners = _Listeners(progress, warn or _warn)
+        handle = ffi.new_handle(self._listeners)
         definition = lib.bough_default_context_def()
         definition.thread_count = int(threads)
-        definition.progress, definition.progress_user = lib.bough_py_progress, self._self
-        definition.warn, definition.warn_user = lib.bough_py_warn, self._self
+        definition.progress, definition.progress_user = lib.bough_py_progress, handle
+        definition.warn, definition.warn_user = lib.bough_py_warn, handle
         self._count = None
         if count_memory:
             self._count = ffi.new("int64_t *")
@@ -283,7 +290,7 @@ class Context:
         if pointer == ffi.NULL:
             raise wrong(f"a context needs 0 threads (one per core) or more, not {threads}, and memory")
         self.pointer = pointer
-        keep = (self._self, self._count)
+        keep = self._handle, _ = (handle, self._count)
         self.block = Block(pointer, lambda p, keep=keep: lib.bough_context_destroy(p))
         self.threads = lib.bough_thread_count(pointer)
 
@@ -308,8 +315,8 @@ class Context:
 
     def set_progress(self, progress):
         """Replaces the progress callback; None: nobody listens."""
-        self.progress = progress
-        lib.bough_context_set_progress(self.pointer, lib.bough_py_progress, self._self)
+        self._listeners.progress = progress
+        lib.bough_context_set_progress(self.pointer, lib.bough_py_progress, self._handle)
 
     def check(self, status):
         """Raises the error of a status; also what a callback raised meanwhile."""
@@ -319,7 +326,7 @@ class Context:
 
     def like(self, threads=None):
         """A new context with the same callbacks."""
-        return Context(self.threads if threads is None else threads, self.progress, self.warn)
+        return Context(self.threads if threads is None else threads, self._listeners.progress, self._listeners.warn)
 
 
 _threads = threading.local()
@@ -374,12 +381,11 @@ class Handle:
         """destroy: a function of the library that takes a context and the pointer."""
         ctx = context()
 
-        def end(p, destroy=destroy, made_by=ctx):
-            destroy((_plain_context() if made_by._count is None else made_by).pointer, p)
+        def end(p, destroy=destroy, made_by=None if ctx._count is None else ctx.pointer):
+            destroy(made_by or _plain_context().pointer, p)
 
         blocks = [keep._block if isinstance(keep, Handle) else keep for keep in keeps if keep is not None]
-        if ctx._count is not None:
-            blocks.append(ctx.block)
+        blocks.append(ctx.block)  # some objects know the context that they were made with
         self._block = Block(pointer, end if destroy else None, blocks)
 
     @property
@@ -493,6 +499,14 @@ class _Arrays(Handle):
 # ---- arguments ----
 
 
+def existing(number, count, what):
+    """A number of something, checked for functions of the library that ask for one that exists."""
+    if not 0 <= number < count:
+        raise wrong(f"there is no {what} {number}; there are {count}, counted from 0")
+    return int(number)
+
+
+
 def floats(values, *shape, kind="<f8"):
     """A contiguous array of these values; shape: what it must have, -1 for any number."""
     array = np.ascontiguousarray(values, dtype=kind)
@@ -585,11 +599,18 @@ def default(kind):
     return c
 
 
-def definition(kind, values, keep):
-    """A struct of this type: defaults, and `values` over them. `keep` collects what it points to."""
+# What structs point to lives as long as they do.
+_pointed_to = weakref.WeakKeyDictionary()
+
+
+def definition(kind, values, keep=None):
+    """A struct of this type: defaults, and `values` over them. It keeps what it points to; where it becomes a part of
+    something that lives longer, `keep` collects that, too."""
+    keep = [] if keep is None else keep
     c = default(kind)
     fill(c, values, keep)
     keep.append(c)
+    _pointed_to[c] = [k for k in keep if k is not c]
     return c
 
 
@@ -664,8 +685,9 @@ def _point(c, name, item, fields, value, keep):
         _count(c, name, fields, len(value))
 
 
-def structs(kind, values, keep):
-    """An array of structs from a list of dictionaries."""
+def structs(kind, values, keep=None):
+    """An array of structs from a list of dictionaries; as for definition()."""
+    keep = [] if keep is None else keep
     kind = kind.removeprefix("struct ")
     array = ffi.new(kind + "[]", max(len(values), 1))
     for i, value in enumerate(values):
@@ -676,6 +698,7 @@ def structs(kind, values, keep):
                 value = pose_values(value)
             array[i] = default(kind)[0]
             fill(array[i], value, keep)
+    _pointed_to[array] = list(keep)
     keep.append(array)
     return array
 

@@ -5,8 +5,8 @@ import threading
 
 import numpy as np
 
-from ._core import (Handle, NotFinite, call, chars, definition, enum, fetch, ffi, floats, ints, lib, output, path, pointer,
-                    record, taken, text, window, word, wrong)
+from ._core import (Handle, NotFinite, call, chars, definition, enum, existing, fetch, ffi, floats, ints, lib, output,
+                    path, pointer, record, text, window, word, wrong)
 from .fem import Body, LoadCase
 
 VERDICTS = ("frequencies", "forces", "motion", "loads")
@@ -166,8 +166,7 @@ class Component(Handle):
 
     def stress(self, point, q):
         """Cauchy stress (xx yy zz yz xz xy) at a stress point, and von Mises'."""
-        if not 0 <= point < self._c.stress.count:
-            raise wrong(f"the component has {self._c.stress.count} stress points, and none is number {point}")
+        existing(point, self._c.stress.count, "stress point")
         stress, mises = np.empty(6), ffi.new("double *")
         if not lib.bough_component_stress(self._c, point, pointer(self._q(q)), pointer(stress), mises):
             raise self._inverted()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (NoConvergence, Cancelled, Handle, call, chars, default, definition, enum, fetch, ffi, fill, floats, ints, lib,
-                    path, pointer, record, text, vector, window, word, wrong)
+from ._core import (NoConvergence, Cancelled, Handle, call, chars, default, definition, fetch, ffi, fill, floats, ints,
+                    lib, path, pointer, record, text, vector, window)
 from .mesh import Mesh
 
 MODELS = "bough_material_model"
@@ -130,7 +130,7 @@ class Body(Handle):
         converge raises NoConvergence, with the last `u` and `report` on the exception."""
         count = lib.bough_body_mesh(self._c).vertex_count
         u = np.zeros(3 * count) if u is None else self._u(u).copy()
-        definition_ = definition("bough_static_def", settings, [])
+        definition_ = definition("bough_static_def", settings)
         handle = ffi.new_handle((on_step, 3 * count))
         if on_step is not None:
             definition_.on_step, definition_.on_step_user = lib.bough_py_on_step, handle

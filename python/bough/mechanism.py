@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, fetch, ffi, floats, ints, lib, path, pointer, pose,
-                    record, structs, text, vector, window, wrong)
+from ._core import (Handle, _Arrays, call, chars, context, definition, existing, fetch, ffi, floats, lib, path, pointer,
+                    pose, record, structs, text, vector, window, wrong)
 from .rig import Actor
 
 
@@ -30,7 +30,7 @@ class Mechanism(Handle):
 
     def at(self, poses):
         """The same mechanism about other poses of its links, where its springs stay what they are."""
-        return Mechanism._of(fetch(lib.bough_mechanism_create_at, self._c, _poses(poses, keep := [])))
+        return Mechanism._of(fetch(lib.bough_mechanism_create_at, self._c, _poses(poses)))
 
     @property
     def description(self):
@@ -59,9 +59,7 @@ class Mechanism(Handle):
     def _joint(self, joint):
         count = lib.bough_mechanism_describe(self._c).joint_count
         number = self.description.joints.index(joint) if isinstance(joint, str) else joint
-        if not 0 <= number < count:
-            raise wrong(f"there is no joint {joint}; there are {count}")
-        return number
+        return existing(number, count, "joint")
 
     def statics(self, **settings):
         """Answers to unit wrenches at the end effectors; method: "exact" or "recursive"; end_effectors, motors."""
@@ -108,35 +106,33 @@ class Mechanism(Handle):
 
     def constraint_error(self, poses):
         """How far joints are from closed, in radii."""
-        return lib.bough_mechanism_constraint_error(self._c, self._all(poses, keep := []))
+        return lib.bough_mechanism_constraint_error(self._c, self._all(poses))
 
     def joint_gap(self, joint, poses):
         """The gap of one joint."""
-        return record(ffi.new("bough_mechanism_gap *", lib.bough_mechanism_joint_gap(self._c, self._joint(joint), self._all(poses, keep := []))))
+        return record(ffi.new("bough_mechanism_gap *", lib.bough_mechanism_joint_gap(self._c, self._joint(joint), self._all(poses))))
 
     def largest_gap(self, poses):
         """The gap of the joint whose error is largest."""
-        return record(ffi.new("bough_mechanism_gap *", lib.bough_mechanism_largest_gap(self._c, self._all(poses, keep := []))))
+        return record(ffi.new("bough_mechanism_gap *", lib.bough_mechanism_largest_gap(self._c, self._all(poses))))
 
     def joint_value(self, joint, poses):
         """The first coordinate of a joint where its links are."""
-        return lib.bough_mechanism_joint_value(self._c, self._joint(joint), self._all(poses, keep := []))
+        return lib.bough_mechanism_joint_value(self._c, self._joint(joint), self._all(poses))
 
-    def _all(self, poses, keep):
+    def _all(self, poses):
         count = lib.bough_mechanism_describe(self._c).link_count
         if len(poses) != count:
             raise wrong(f"there are {count} links, and {len(poses)} poses")
-        return _poses(poses, keep)
+        return _poses(poses)
 
 
-def _poses(poses, keep):
+def _poses(poses):
     """Poses for C: 4 x 4 matrices, or windows of poses (n x 12)."""
     poses = floats(poses)
     if poses.ndim == 3:
         poses = np.concatenate([poses[:, :3, 3], poses[:, :3, :3].reshape(-1, 9)], axis=1)
-    poses = floats(poses, -1, 12)
-    keep.append(poses)
-    return ffi.cast("bough_pose *", pointer(poses))
+    return ffi.from_buffer("bough_pose[]", floats(poses, -1, 12))
 
 
 def matrices(poses):
@@ -158,7 +154,7 @@ class Statics(_Arrays):
     def __init__(self, mechanism, settings):
         self.mechanism = mechanism
         self._own(fetch(lib.bough_mechanism_statics_create, mechanism._c,
-                        definition("bough_mechanism_statics_def", settings, keep := [])), lib.bough_mechanism_statics_destroy, [mechanism])
+                        definition("bough_mechanism_statics_def", settings)), lib.bough_mechanism_statics_destroy, [mechanism])
 
     def _shapes(self):
         d, n = lib.bough_mechanism_describe(self.mechanism._c), 6 * self._c.end_effector_count
@@ -176,7 +172,7 @@ class MechanismModel(_Arrays):
     def __init__(self, mechanism, statics, settings):
         self.mechanism = mechanism
         self._own(fetch(lib.bough_mechanism_model_create, mechanism._c, statics._c,
-                        definition("bough_mechanism_model_def", settings, keep := [])), lib.bough_mechanism_model_destroy, [mechanism])
+                        definition("bough_mechanism_model_def", settings)), lib.bough_mechanism_model_destroy, [mechanism])
 
     @classmethod
     def _of(cls, model, mechanism, owner):
@@ -248,16 +244,17 @@ class MechanismState(_Arrays):
 
     def end_effector(self, number=0):
         """Where an end effector is: 4 x 4."""
-        if not 0 <= number < self.model._c.end_effector_count:
-            raise wrong(f"there is no end effector {number}")
+        existing(number, self.model._c.end_effector_count, "end effector")
         return pose(lib.bough_mechanism_state_end_effector(self.model._c, self._c, number))
 
     def push(self, force, torque=(0, 0, 0), end_effector=None, link=None, point=(0, 0, 0)):
         """A force and a torque (world's axes) in the next step: at an end effector, or at a point of a link."""
         if link is not None:
+            existing(link, self.model._c.link_count, "link")
             lib.bough_mechanism_state_push_link(self.model._c, self._c, link, vector(point), vector(force), vector(torque))
         else:
-            lib.bough_mechanism_state_push(self.model._c, self._c, end_effector or 0, vector(force), vector(torque))
+            end_effector = existing(end_effector or 0, self.model._c.end_effector_count, "end effector")
+            lib.bough_mechanism_state_push(self.model._c, self._c, end_effector, vector(force), vector(torque))
 
     @property
     def energies(self):
@@ -288,7 +285,7 @@ class MechanismStepper(Handle):
     def __init__(self, state, settings):
         self.state = state
         self._own(fetch(lib.bough_mechanism_stepper_create, state.model._c, state._c,
-                        definition("bough_integrator_def", settings, keep := [])), lib.bough_mechanism_stepper_destroy, [state, state.model])
+                        definition("bough_integrator_def", settings)), lib.bough_mechanism_stepper_destroy, [state, state.model])
 
     def step(self, dt):
         """One step."""
@@ -369,7 +366,7 @@ class Blend(Handle):
 
     def add(self, poses, wrench=None, motors=None):
         """One more point: poses of all links at an equilibrium under a wrench, with motors at these offsets."""
-        poses = self.mechanism._all(poses, keep := [])
+        poses = self.mechanism._all(poses)
         wrench = pointer(None if wrench is None else floats(wrench, -1))
         if motors is None:
             call(lib.bough_mechanism_blend_add, self._c, poses, wrench)
@@ -437,7 +434,7 @@ class Urdf(Handle):
     """A robot of a URDF file: `mechanism`, `links`, `shapes`, `dynamics`."""
 
     def __init__(self, name, **settings):
-        self._own(fetch(lib.bough_mechanism_load_urdf, path(name), definition("bough_urdf_def", settings, keep := [])),
+        self._own(fetch(lib.bough_mechanism_load_urdf, path(name), definition("bough_urdf_def", settings)),
                   lib.bough_urdf_destroy)
         c = self._c
         self.name, self.dynamics = text(c.name), text(c.dynamics)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, copied, default, definition, enum, fetch, ffi, floats, ints, lib, output, path,
-                    pointer, record, structs, taken, text, window, word, wrong)
+from ._core import (Handle, call, chars, copied, definition, enum, fetch, ffi, floats, ints, lib, path, pointer, record,
+                    structs, taken, text, window, word, wrong)
 
 TYPES = "bough_element_type"
 SETS = "bough_set_kind"
@@ -161,7 +161,7 @@ class Mesh(Handle):
 
     def transform(self, **settings):
         """Moves the vertices: scale (0.001 for millimetres), up ("x", "y" or "z"), rotate_deg."""
-        call(lib.bough_mesh_transform, self._c, definition("bough_mesh_transform_def", settings, []))
+        call(lib.bough_mesh_transform, self._c, definition("bough_mesh_transform_def", settings))
         return self
 
     def surface(self):
@@ -298,23 +298,23 @@ class Split(Handle):
 
 def read(name, volumes="refuse"):
     """Reads a mesh; the extension tells the format. volumes: what inverted elements are: "refuse", "repair", "accept"."""
-    return Mesh._of(fetch(lib.bough_mesh_read, path(name), definition("bough_mesh_read_def", {"volumes": volumes}, [])))
+    return Mesh._of(fetch(lib.bough_mesh_read, path(name), definition("bough_mesh_read_def", {"volumes": volumes})))
 
 
 def box(**settings):
     """A box: size, origin, cells, type ("tet4", "tet10", "hex8"), tets_per_cell. Sets x0 x1 y0 y1 z0 z1."""
-    return Mesh._of(fetch(lib.bough_mesh_generate_box, definition("bough_box_def", settings, [])))
+    return Mesh._of(fetch(lib.bough_mesh_generate_box, definition("bough_box_def", settings)))
 
 
 def rod(**settings):
     """A round rod along z: length, radius, top_radius, cells_along, core_cells, rings, type. Sets bottom, top, side."""
-    return Mesh._of(fetch(lib.bough_mesh_generate_rod, definition("bough_rod_def", settings, [])))
+    return Mesh._of(fetch(lib.bough_mesh_generate_rod, definition("bough_rod_def", settings)))
 
 
 def implicit(distance, lower, upper, cell):
     """Tets of a shape by its distance: distance(x) is negative inside. lower, upper: a box around it."""
     handle = ffi.new_handle(distance)
-    d = definition("bough_implicit_def", {"lower": lower, "upper": upper, "cell": cell}, [])
+    d = definition("bough_implicit_def", {"lower": lower, "upper": upper, "cell": cell})
     d.distance, d.user = lib.bough_py_distance, handle
     return Mesh._of(fetch(lib.bough_mesh_generate_implicit, d))
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, default, definition, fetch, ffi, fill, floats, lib, pointer, pose, record, structs, text, vector,
-                    window, wrong)
+from ._core import (Handle, _Arrays, call, definition, existing, fetch, ffi, lib, pointer, pose, record, structs, text,
+                    window)
 from .rig import Actor
 
 
@@ -55,11 +55,12 @@ class Multibody(Handle):
 
     def part_offset(self, part):
         """Where the coordinates of a part begin in u."""
-        return lib.bough_multibody_part_offset(self._c, part)
+        return lib.bough_multibody_part_offset(self._c, existing(part, lib.bough_multibody_describe(self._c).part_count, "part"))
 
     def joint_rows(self, joint):
         """Where the multipliers of a joint are: a slice."""
         count = ffi.new("int32_t *")
+        existing(joint, lib.bough_multibody_describe(self._c).joint_count, "joint")
         first = lib.bough_multibody_joint_rows(self._c, joint, count)
         return slice(first, first + count[0])
 
@@ -134,7 +135,7 @@ class MultibodyState(_Arrays):
 
         poses = np.zeros((count * len(frames), 12))
         path = ffi.new("bough_multibody_path *")
-        d = definition("bough_targets_def", {"from": start, "every": every, "count": count, "frames": list(frames)}, keep := [])
+        d = definition("bough_targets_def", {"from": start, "every": every, "count": count, "frames": list(frames)})
         self._call(lib.bough_multibody_targets, d, ffi.cast("bough_pose *", pointer(poses)), path)
         return matrices(poses).reshape(count, len(frames), 4, 4), record(path)
 
@@ -150,7 +151,7 @@ class MultibodyState(_Arrays):
 
     def use_integrator(self, name=None, **settings):
         """Steps by another method that knows constraints; None: the engine's own."""
-        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings}, keep := [])
+        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings})
         self._call(lib.bough_multibody_use_integrator, d)
 
     def modes(self, count):
@@ -160,14 +161,19 @@ class MultibodyState(_Arrays):
     def frame(self, frame):
         """Where a frame ({"body": 0, "pose": ...}) is (4 x 4), and (v; w) of its origin."""
         found, twist = ffi.new("bough_pose *"), np.empty(6)
-        lib.bough_multibody_frame(self.model._c, self._c, definition("bough_frame_def", frame, keep := []), found, pointer(twist))
+        place, d = definition("bough_frame_def", frame), lib.bough_multibody_describe(self.model._c)
+        if place.body != lib.BOUGH_WORLD:
+            existing(place.body, d.body_count + d.part_count, "body or part")
+        if place.interface_index != -1:
+            part = existing(place.body - d.body_count, d.part_count, "part with interfaces")
+            existing(place.interface_index, d.parts[part].component.interface_count, "interface")
+        lib.bough_multibody_frame(self.model._c, self._c, place, found, pointer(twist))
         return pose(found), twist
 
     def joint(self, joint):
         """Coordinates of a joint, their rates, and its wrench on the child."""
         d = lib.bough_multibody_describe(self.model._c)
-        if not 0 <= joint < d.joint_count:
-            raise wrong(f"there is no joint {joint}; there are {d.joint_count}")
+        existing(joint, d.joint_count, "joint")
         n = lib.bough_joint_freedoms(d.joints[joint].kind)
         coordinates, rates, wrench = np.zeros(max(1, n)), np.zeros(max(1, n)), np.empty(6)
         lib.bough_multibody_joint_coordinates(self.model._c, self._c, joint, pointer(coordinates), pointer(rates))

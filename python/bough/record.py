@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, context, default, definition, enum, fetch, ffi, fill, floats, ints, lib, path, pointer, structs, text,
-                    vector, window, wrong)
+from ._core import (Handle, call, chars, context, definition, enum, fetch, ffi, fill, floats, ints, lib, path, pointer,
+                    structs, text, vector, window, wrong)
 
 
 def colour(t, map="sequential"):
@@ -30,14 +30,14 @@ class Picture(Handle):
     """
 
     def __init__(self, box=None, **settings):
-        self._def = definition("bough_picture_def", settings, keep := [])
+        self._def = definition("bough_picture_def", settings)
         if box is not None:
             lib.bough_picture_frame(self._def, vector(box[0]), vector(box[1]))
         self._own(fetch(lib.bough_picture_create, self._def), lib.bough_picture_destroy)
 
     def set(self, box=None, **settings):
         """Changes camera, light or background."""
-        fill(self._def, settings, keep := [])
+        fill(self._def, settings, [])
         if box is not None:
             lib.bough_picture_frame(self._def, vector(box[0]), vector(box[1]))
         call(lib.bough_picture_set_def, self._c, self._def)
@@ -55,19 +55,19 @@ class Picture(Handle):
             scalars = style["scalars"] = floats(style["scalars"], len(vertices))
             style = {"scalar_min": scalars.min(), "scalar_max": scalars.max(), **style}
         call(lib.bough_picture_add_surface, self._c, pointer(vertices), len(vertices), pointer(triangles, "int32_t"), len(triangles),
-             definition("bough_surface_style", style, keep := []))
+             definition("bough_surface_style", style))
         return self
 
     def lines(self, points, **style):
         """Adds straight lines: n x 2 x 3."""
         points = floats(points, -1, 2, 3)
-        call(lib.bough_picture_add_lines, self._c, pointer(points), len(points), definition("bough_line_style", style, keep := []))
+        call(lib.bough_picture_add_lines, self._c, pointer(points), len(points), definition("bough_line_style", style))
         return self
 
     def polyline(self, points, **style):
         """Adds a line through points."""
         points = floats(points, -1, 3)
-        call(lib.bough_picture_add_polyline, self._c, pointer(points), len(points), definition("bough_line_style", style, keep := []))
+        call(lib.bough_picture_add_polyline, self._c, pointer(points), len(points), definition("bough_line_style", style))
         return self
 
     def label(self, x, y, label, size=12, colour=(0, 0, 0)):
@@ -253,7 +253,7 @@ def write_obj(name, positions, triangles, normals=None, groups=()):
     positions, triangles = floats(positions, -1, 3, kind="<f4"), ints(triangles, -1, 3)
     normals = None if normals is None else floats(normals, len(positions), 3, kind="<f4")
     groups = list(groups) or [("surface", len(triangles))]
-    array = structs("bough_obj_group", [{"name": n, "triangle_count": c} for n, c in groups], keep := [])
+    array = structs("bough_obj_group", [{"name": n, "triangle_count": c} for n, c in groups])
     call(lib.bough_obj_write, path(name), len(positions), pointer(positions, "float"), pointer(normals, "float"),
          pointer(triangles, "int32_t"), len(groups), array)
 

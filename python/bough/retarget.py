@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Cancelled, Handle, call, context, copied, default, definition, enum, fetch, ffi, floats, lib, path, pointer, record,
-                    structs, text, window, word, wrong)
+from ._core import (Handle, call, copied, definition, existing, fetch, ffi, floats, lib, path, pointer, record, structs,
+                    text, window, wrong)
 
 
 class Fit(Handle):
@@ -31,7 +31,7 @@ def fit(scene, times, positions, marker, **settings):
     settings: young, damping_mass, damping_stiffness, start, release, search, parts, dt, max_iterations."""
     times = floats(times, -1)
     positions = floats(positions, len(times), 3)
-    d = definition("bough_fit_def", {"marker": marker, **settings}, keep := [])
+    d = definition("bough_fit_def", {"marker": marker, **settings})
     d.sample_count, d.times, d.positions = len(times), pointer(times), pointer(positions)
     place = ffi.new("bough_fit **")
     call(lib.bough_fit_scene, scene._c, d, place)
@@ -64,8 +64,7 @@ class MotorCurves(Handle):
 
     def at(self, t, motor=0):
         """Place, rate and acceleration at a time."""
-        if not 0 <= motor < self._c.motor_count:
-            raise wrong(f"there is no motor {motor}; there are {self._c.motor_count}")
+        existing(motor, self._c.motor_count, "motor")
         values = ffi.new("double[3]")
         lib.bough_motor_curves_at(self._c, motor, t, values, values + 1, values + 2)
         return values[0], values[1], values[2]
@@ -171,7 +170,7 @@ class Retarget(Handle):
     "gauss-newton", ...), iterations, tolerance, dt, window, overlap, megabytes."""
 
     def __init__(self, scene, tell=None, **settings):
-        d = definition("bough_retarget_def", settings, keep := [])
+        d = definition("bough_retarget_def", settings)
         self._tell = ffi.new_handle(lambda progress: tell(progress))
         if tell is not None:
             d.tell, d.tell_data = lib.bough_py_searched, self._tell
@@ -210,13 +209,15 @@ class Retarget(Handle):
     def replay(self, source="curves", **settings):
         """Plays motors on the robot: source "animation", "input", "curves", "zv", "zvd"; full, statics, feedback, mass,
         stiffness, dt."""
-        d = definition("bough_replay_def", {"source": source, **settings}, keep := [])
+        d = definition("bough_replay_def", {"source": source, **settings})
         return Motion(fetch(lib.bough_retarget_replay, self._c, d))
 
     def compare(self, motion, target=None, frame=0):
         """How far a tracked frame of a motion is from that of another (the target): rms, peak, pause_rms, ..."""
         deviation = ffi.new("bough_deviation *")
         target = self.view.target if target is None else target
+        for other in (motion, target):
+            existing(frame, len(other.positions), "tracked frame")
         lib.bough_motion_compare(self._c, motion._c, target._c, frame, deviation)
         return record(deviation)
 

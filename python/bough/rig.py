@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, context, copied, definition, fetch, ffi, floats, lib, pointer, pose, record, structs, text, vector,
-                    window, wrong)
+from ._core import (Handle, call, context, copied, definition, existing, fetch, ffi, floats, lib, pointer, pose, record,
+                    structs, text, vector, window)
 
 
 class Shape(Handle):
@@ -11,7 +11,7 @@ class Shape(Handle):
 
     def __init__(self, kind="sphere", **settings):
         self._settings = {"kind": kind, **settings}
-        self._own(fetch(lib.bough_shape_create, definition("bough_shape_def", self._settings, keep := [])),
+        self._own(fetch(lib.bough_shape_create, definition("bough_shape_def", self._settings)),
                   lib.bough_shape_destroy)
 
     def __repr__(self):
@@ -20,7 +20,7 @@ class Shape(Handle):
     def touch(self, other, at=(0, 0, 0), other_at=(0, 0, 0), margin=0.0):
         """Where this shape and another are nearer than a margin: on_a, on_b, normal, gap."""
         points = ffi.new("bough_touching[]", lib.BOUGH_MOST_TOUCHING)
-        places = structs("bough_pose", [at, other_at], keep := [])
+        places = structs("bough_pose", [at, other_at])
         count = lib.bough_shapes_touch(self._c, places, other._c, places + 1, margin, points)
         return [record(ffi.addressof(points, i)) for i in range(count)]
 
@@ -37,7 +37,7 @@ class Shape(Handle):
 def weigh(shapes, density):
     """Mass, centre and inertia of shapes ({"kind": "box", "half": ...}) filled with a material."""
     mass = ffi.new("bough_shapes_mass *")
-    call(lib.bough_shapes_weigh, len(shapes), structs("bough_shape_def", list(shapes), keep := []), density, mass)
+    call(lib.bough_shapes_weigh, len(shapes), structs("bough_shape_def", list(shapes)), density, mass)
     found = record(mass)
     found.inertia = found.inertia.reshape(3, 3)
     return found
@@ -50,7 +50,7 @@ def joint_kinds():
 
 def motor_limits(**settings):
     """Limits of a motor: lowest, highest, speed, acceleration, force; what is not given is infinite."""
-    return record(definition("bough_motor_limits", settings, []))
+    return record(definition("bough_motor_limits", settings))
 
 
 def identity():
@@ -70,7 +70,7 @@ def integrators():
 def integrator_damping(name, hw, **settings):
     """Numerical damping of a method on an undamped oscillator, of steps h at the frequency w."""
     damping = ffi.new("double *")
-    call(lib.bough_integrator_damping, definition("bough_integrator_def", {"name": name, **settings}, keep := []), hw, damping)
+    call(lib.bough_integrator_damping, definition("bough_integrator_def", {"name": name, **settings}), hw, damping)
     return damping[0]
 
 
@@ -153,8 +153,7 @@ class World(Handle):
         return twist
 
     def _check(self, body):
-        if not 0 <= body < self._c.body_count:
-            raise wrong(f"there is no body {body}; there are {self._c.body_count}")
+        existing(body, self._c.body_count, "body")
 
     def step(self, dt):
         """One step of the bodies and all actors; when it fails nothing has moved."""
@@ -173,7 +172,7 @@ class World(Handle):
     residual = property(lambda self: self._c.residual, doc="m/s: what the last search left.")
 
     def _side(self, side):
-        return definition("bough_contact_side", {"actor": -1, **side}, [])[0]
+        return definition("bough_contact_side", {"actor": -1, **side})[0]
 
     def filter(self, who, groups, mask):
         """Groups (bits) of a thing {"kind": "body", "index": 0}, and those of the groups that it touches."""
@@ -185,7 +184,7 @@ class World(Handle):
 
     def move(self, obstacle, pose, velocity=(0, 0, 0), spin=(0, 0, 0)):
         """Puts an obstacle elsewhere, and says how it moves from now on."""
-        call(lib.bough_contact_world_move, self._c, obstacle, structs("bough_pose", [pose], keep := []), vector(velocity), vector(spin))
+        call(lib.bough_contact_world_move, self._c, obstacle, structs("bough_pose", [pose]), vector(velocity), vector(spin))
 
     def save(self):
         """All that changes, as numbers."""

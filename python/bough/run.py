@@ -7,8 +7,8 @@ import weakref
 import numpy as np
 
 from . import _core
-from ._core import (Handle, _finish_at_exit, _stack, copied, definition, enum, ffi, floats, lib, output, path, pointer, pose, record,
-                    structs, text, vector, window, word, wrong, Error, chars, context, call)
+from ._core import (Handle, _finish_at_exit, copied, definition, ffi, lib, output, path, pointer, pose, record, structs,
+                    text, vector, window, wrong, Error, chars, context)
 from .mesh import Mesh
 
 CAPABILITIES = []
@@ -32,6 +32,8 @@ class Run(Handle):
     One thread at a time may use a run; several runs step side by side in several threads: stepping lets go of Python's
     lock.
     """
+
+    _piece = 1  # steps that are taken in one call
 
     def __init__(self, scene, threads=None, watch=None, tell=None, **settings):
         self.scene, self._watch, self._tell = scene, watch, tell
@@ -81,13 +83,17 @@ class Run(Handle):
         if count == 1:
             self._call(lib.bough_run_step, self._c)
             return
-        piece, done = 1, 0
+        done = 0
         while done < count:
-            piece = min(piece, count - done)
+            piece = min(self._piece, count - done)
             start = time.perf_counter()
             self._call(lib.bough_py_steps, self._c, piece)
             done += piece
-            piece = piece * 2 if time.perf_counter() - start < 0.01 else max(1, piece // 2)
+            seconds = time.perf_counter() - start
+            if seconds < 0.01 and piece == self._piece:
+                self._piece *= 2
+            elif seconds > 0.03:
+                self._piece = max(1, piece // 2)
 
     def advance(self):
         """Steps until the duration is over. Recordings are complete when it returns."""
@@ -209,7 +215,7 @@ class Run(Handle):
         if velocity is None:
             self._call(lib.bough_run_set_wind, self._c, ffi.NULL)
         else:
-            self._call(lib.bough_run_set_wind, self._c, definition("bough_wind", {"velocity": velocity, **settings}, []))
+            self._call(lib.bough_run_set_wind, self._c, definition("bough_wind", {"velocity": velocity, **settings}))
 
     @property
     def wind(self):

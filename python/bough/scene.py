@@ -3,10 +3,11 @@
 import json
 import os
 import tempfile
+import threading
 
 import numpy as np
 
-from ._core import (Handle, call, context, fetch, ffi, lib, path, pointer, record, text, wrong)
+from ._core import Handle, call, context, fetch, ffi, lib, path, record, text, wrong
 from .fem import Body, LoadCase
 
 
@@ -68,7 +69,7 @@ class Scene(Handle):
              "obstacle": "obstacles", "motor": "motors", "gear": "gears", "force": "forces", "event": "events", "tie": "ties"}
 
     def __init__(self, source=None, folder=None, **keys):
-        self.data, self.path, self._temporary = None, None, None
+        self.data, self.path, self._temporary, self._loading = None, None, None, threading.RLock()
         if isinstance(source, dict) or source is None:
             self.data = {"bough": 1, **(source or {}), **keys}
             self._folder = folder
@@ -194,16 +195,22 @@ class Scene(Handle):
     @property
     def _c(self):
         if self._block is None:
-            if self.data is None:
-                raise wrong("this Scene was closed")
-            folder = self._folder
-            if folder is None:
-                self._temporary = self._temporary or tempfile.TemporaryDirectory(prefix="bough-")
-                folder = self._temporary.name
-            self.path = os.path.join(os.fspath(folder), "scene.json")
-            self.write(self.path)
-            self._load()
+            with self._loading:  # several threads may be the first to ask
+                if self._block is None:
+                    self._make()
         return self._block.pointer
+
+    def _make(self):
+        """Writes what was built, and loads it."""
+        if self.data is None:
+            raise wrong("this Scene was closed")
+        folder = self._folder
+        if folder is None:
+            self._temporary = self._temporary or tempfile.TemporaryDirectory(prefix="bough-")
+            folder = self._temporary.name
+        self.path = os.path.join(os.fspath(folder), "scene.json")
+        self.write(self.path)
+        self._load()
 
     @property
     def info(self):

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, default, definition, enum, fetch, ffi, fill, floats, lib, output, path,
-                    pointer, pose, record, structs, text, vector, window, word, wrong)
+from ._core import (Handle, _Arrays, call, chars, context, copied, definition, enum, existing, fetch, ffi, fill, floats,
+                    lib, output, path, pointer, pose, record, structs, vector, window, word, wrong)
 from .component import Component
 
 
 def wind_at(wind, time, position):
     """The velocity of the air at a place; wind: {"velocity": ..., "gust": ..., "seed": ...}."""
     velocity = np.empty(3)
-    lib.bough_wind_at(definition("bough_wind", wind, []), time, vector(position), pointer(velocity))
+    lib.bough_wind_at(definition("bough_wind", wind), time, vector(position), pointer(velocity))
     return velocity
 
 
@@ -89,7 +89,7 @@ class TreeModel(Handle):
     def find(self, part):
         """The number of a part, by its name."""
         if not isinstance(part, str):
-            return int(part)
+            return existing(part, len(self), "part")
         number = lib.bough_tree_model_find_part(self._c, chars(part))
         if number < 0:
             raise wrong(f'there is no part "{part}"')
@@ -230,7 +230,7 @@ class TreeState(_Arrays):
 
     def set_root(self, number, **values):
         """Sets pose, velocity and angular_velocity of a root that flies."""
-        fill(ffi.addressof(self._c.roots, number), values, [])
+        fill(ffi.addressof(self._c.roots, existing(number, self._c.root_count, "root that flies")), values, [])
         self.update()
 
     @property
@@ -261,7 +261,7 @@ class TreeState(_Arrays):
     def settle(self, push=None, **settings):
         """Equilibrium under gravity and forces; returns what was left of them. push(state) adds forces at each q that is
         tried. settings: tolerance, max_iterations."""
-        d = definition("bough_tree_settle_def", settings, [])
+        d = definition("bough_tree_settle_def", settings)
         handle = ffi.new_handle(lambda: push(self))
         if push is not None:
             d.push, d.data = lib.bough_py_tree, handle
@@ -271,7 +271,7 @@ class TreeState(_Arrays):
 
     def use_integrator(self, name=None, **settings):
         """Steps by another method; None: the tree's own."""
-        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings}, keep := [])
+        d = ffi.NULL if name is None else definition("bough_integrator_def", {"name": name, **settings})
         self._call(lib.bough_tree_state_use_integrator, d)
 
     def modes(self, count):
@@ -283,7 +283,7 @@ class TreeState(_Arrays):
     def change(self, *changes):
         """Changes where parts hang: {"kind": "detach", "part": "leaf"}, ... All of them or none."""
         changes = [{**c, "part": self.model.find(c["part"])} for c in changes]
-        self._call(lib.bough_tree_state_change, len(changes), structs("bough_change", changes, keep := []))
+        self._call(lib.bough_tree_state_change, len(changes), structs("bough_change", changes))
 
     def cut(self, part):
         """Cuts a part off."""
@@ -291,7 +291,7 @@ class TreeState(_Arrays):
 
     def attach(self, part, parent, interface_index=0):
         """Hangs a part, as it lies, onto an interface of another (parent -1: it is held)."""
-        self._call(lib.bough_tree_state_attach, self.model.find(part), self.model.find(parent), interface_index)
+        self._call(lib.bough_tree_state_attach, self.model.find(part), -1 if parent == -1 else self.model.find(parent), interface_index)
 
     def lock(self, part, locked=True):
         """Makes a part keep its shape, or bend again."""

@@ -290,6 +290,7 @@ static void pages_need_the_token(void **state) {
     check_int(fetch(path), 200);
     check(strstr(out, "<script type=\"module\" src=\"parts/a.js\">"));
     check(strstr(out, "Content-Security-Policy: default-src 'none'") && strstr(out, "X-Content-Type-Options: nosniff"));
+    check(strstr(out, "X-Frame-Options: DENY") && strstr(out, "frame-ancestors 'none'"));
     check(strstr(out, "Cache-Control: no-store"));
     check_int(fetch("/"), 403);
     check_int(fetch("/index.html"), 403);

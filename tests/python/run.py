@@ -1,7 +1,6 @@
 """run.py FOLDER [PYTEST OPTIONS]: runs the tests of the package that was built into FOLDER, and counts them as cmocka
 does, for tools/run_tests.sh."""
 
-import os
 import pathlib
 import sys
 

@@ -49,7 +49,7 @@ def test_the_surface_follows_the_basis(cooked_beam):
     assert mises == pytest.approx(bough.von_mises(stress))
     with pytest.raises(bough.ArgumentError, match="tip"):
         component.interface_frame("top")
-    with pytest.raises(bough.ArgumentError, match="stress points"):
+    with pytest.raises(bough.ArgumentError, match="stress point"):
         component.stress(10000, q)
 
 

@@ -102,6 +102,21 @@ def test_what_hangs_in_circles_is_freed():
     assert gone() is None
 
 
+def test_contexts_go_without_waiting_for_the_collector():
+    gc.disable()
+    try:
+        ctx = bough.Context(threads=1, progress=lambda *_: True)
+        gone, block = weakref.ref(ctx), weakref.ref(ctx.block)
+        with ctx:
+            mesh = bough.box(size=[1, 1, 1], cells=[1, 1, 1])
+        del ctx
+        assert gone() is None and block() is not None  # the mesh was made with it
+        del mesh
+        assert block() is None
+    finally:
+        gc.enable()
+
+
 def test_closing_an_owner_first_is_safe():
     body = bough.Body(bough.box(size=[1, 1, 1], cells=[1, 1, 1]))
     load_case, mesh = body.load_case(), body.mesh

@@ -67,6 +67,14 @@ def test_motors_go_where_a_function_says():
     state.drive(None)
 
 
+def test_numbers_that_do_not_exist_are_refused(pendulum):
+    state = pendulum.state()
+    for call in (lambda: state.frame({"body": 1}), lambda: state.frame({"body": 0, "interface_index": 0}), lambda: state.joint(1),
+                 lambda: state.joint(-1), lambda: pendulum.part_offset(0), lambda: pendulum.joint_rows(7)):
+        with pytest.raises(bough.ArgumentError, match="there is no"):
+            call()
+
+
 def test_gears_turn_together():
     wheel = dict(HINGE, parent={"body": -1, "pose": [0, 0, 0.5]}, child={"body": 1, "pose": [-1, 0, 0]})
     model = bough.Multibody(bodies=[hub(pose=[1, 0, 0]), hub(pose=[1, 0, 0.5])], joints=[HINGE, wheel],

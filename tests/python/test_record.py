@@ -84,6 +84,7 @@ def test_the_viewer_serves_a_page_and_ends():
     with bough.view(scene, browser=False, paused=True) as viewer:
         with urllib.request.urlopen(viewer.url, timeout=10) as page:
             assert b"<html" in page.read().lower() and "X-Frame-Options" not in page.headers
+            assert "frame-ancestors http://localhost:* http://127.0.0.1:*" in page.headers["Content-Security-Policy"]
         with pytest.raises(urllib.error.HTTPError):
             urllib.request.urlopen(viewer.url.replace(viewer.token, "x" * 32), timeout=10)
         assert "<iframe" in viewer._repr_html_() and viewer.token in viewer._repr_html_()

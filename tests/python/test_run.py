@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bough
-from conftest import BAR, LONG, ROOT
+from conftest import ROOT
 
 
 def test_a_scene_that_is_built_is_the_file_that_one_would_write(two_bars, tmp_path):

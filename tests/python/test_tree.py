@@ -31,6 +31,9 @@ def test_a_tree_settles_where_steps_end(model):
     assert state.frame("lower")[2, 3] < 0 and np.allclose(state.frames[1, :3], state.frame(1)[:3, 3])
     with pytest.raises(bough.ArgumentError, match="lowest"):
         state.cut("lowest")
+    for call in (lambda: model.coordinates(2), lambda: state.frame(-1), lambda: state.positions(9), lambda: state.set_root(0)):
+        with pytest.raises(bough.ArgumentError, match="there is no"):
+            call()
 
 
 def test_arrays_are_the_state_itself(model):
