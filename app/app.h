@@ -218,7 +218,7 @@ bough_file_info app_look_at_file(const char *path);
 bool app_is_scene_of_parts(const char *path);
 bool app_is_mechanism(const char *path);
 bool app_is_multibody(const char *path);
-bool app_is_body_in_contact(const char *path);
+bool app_is_scene_of_bodies(const char *path);
 
 typedef struct app_static_scene {
     const char *scene, *engine; /* engine NULL: the scene's */

@@ -244,7 +244,7 @@ int command_static(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .def = bough_default_static_def(), .scale = 1};
     app_parse(&parser, argc, argv, &a);
     if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input) || app_is_multibody(a.body.input) ||
-        app_is_body_in_contact(a.body.input))
+        app_is_scene_of_bodies(a.body.input))
         return of_scene(&a);
     if (a.engine || a.along)
         return app_fail_with("%s: --%s", a.body.input,

@@ -1,4 +1,4 @@
-/* bough static of a scene of parts, a mechanism or a multibody system: a run that is settled and never stepped. */
+/* bough static of a scene: a run that is settled and never stepped. */
 #include "app.h"
 
 #include <math.h>
@@ -22,9 +22,9 @@ bool app_is_multibody(const char *path) {
     return !strcmp(app_look_at_file(path).kind, "multibody");
 }
 
-bool app_is_body_in_contact(const char *path) {
+bool app_is_scene_of_bodies(const char *path) {
     const bough_file_info info = app_look_at_file(path);
-    return !strcmp(info.kind, "body") && info.touches;
+    return !strcmp(info.kind, "body") && (info.touches || info.runs);
 }
 
 bool app_is_mechanism(const char *path) {

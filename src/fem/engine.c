@@ -480,12 +480,10 @@ static int32_t thing_of(const full_engine *e, int32_t vertex) {
 }
 
 static bough_status fail_lost(const full_engine *e, int32_t vertex) {
-    const char *name = e->plan.piece_count > 0 ? e->plan.pieces[thing_of(e, vertex)].name : NULL;
-    return bo_fail(
-        e->ctx, BOUGH_NO_CONVERGENCE,
-        "there is no equilibrium: %s%s%s slides or falls away without end; hold it, or give it more friction or "
-        "something to lie on",
-        name ? "\"" : "", name ? name : "the body", name ? "\"" : "");
+    return bo_fail(e->ctx, BOUGH_NO_CONVERGENCE,
+                   "there is no equilibrium: \"%s\" slides or falls away without end; hold it, or give it more "
+                   "friction or something to lie on",
+                   e->plan.pieces[thing_of(e, vertex)].name);
 }
 
 /* Equilibrium under the loads as they are at the start, which becomes the start. */
@@ -502,7 +500,7 @@ static bough_status settle(full_engine *e, const bough_load_case *load_case, dou
     const bough_status status =
         bo_body_settle(e->ctx, load_case, &e->system, e->touch, e->change, e->motion.q, &result);
     *residual = result.residual;
-    return result.lost >= 0 ? fail_lost(e, result.lost) : status;
+    return result.lost >= 0 && e->plan.piece_count > 0 ? fail_lost(e, result.lost) : status;
 }
 
 static bough_status make_touch(full_engine *e, const bough_load_case *load_case, const bo_engine_settings *settings) {

@@ -145,7 +145,7 @@ static bough_status iterate(search *s, bool *done) {
     if (s->result->lost >= 0)
         return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
                        "there is no equilibrium: the body slides or falls away without end; hold it, or give it "
-                       "something to lie on");
+                       "more friction or something to lie on");
     return BOUGH_OK;
 }
 

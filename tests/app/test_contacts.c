@@ -188,12 +188,39 @@ static void pictures_show_forces_by_arrows(void **state) {
     check(strstr(err, "--contacts: the engine of this scene knows no contacts") && is_one_sentence());
 }
 
+/* At time 0 the plate is where its track begins, and the cube lies on it there. */
+static void statics_of_bodies_tell_what_bears_them(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "static", "plate.json", "--json", "--picture", "rests.png");
+    const json_t *contact = json_object_get(answer, "contact"), *forces = json_object_get(contact, "forces");
+    check(truth(answer, "converged") && number(answer, "residual") < 1e-8);
+    check_int(number(contact, "points"), 9);
+    check(number(contact, "gap") > 1e-5 && number(contact, "gap") < 0.1);
+    check_near(item(forces, "body", 2), G, 1e-6);
+    check_near(item(forces, "plate", 2), -G, 1e-6);
+    check(!json_object_get(forces, "ball"));
+    check_is_png("rests.png");
+    json_decref(answer);
+    check_run(0, "static", "plate.json");
+    check(strstr(out, "contact                at 9 points") && strstr(out, "force on plate"));
+    check_mistake(2, "leave out options", "static", "plate.json", "--probe", "x0");
+    test_write_text(work("falls.json"),
+                    "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}, \"gravity\": [0, 0, -1], "
+                    "\"obstacles\": [{\"name\": \"ball\", \"shape\": {\"sphere\": 0.5}, \"position\": [5, 0, -2]}]}");
+    check_mistake(1, "the body slides or falls away without end", "static", "falls.json");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_hold_the_contacts_of_each_frame), cmocka_unit_test(films_of_bodies_show_obstacles),
-        cmocka_unit_test(films_of_parts_show_obstacles),          cmocka_unit_test(contacts_of_parts_name_obstacles),
-        cmocka_unit_test(pictures_of_bodies_show_obstacles),      cmocka_unit_test(pictures_of_parts_show_obstacles),
+        cmocka_unit_test(arrays_hold_the_contacts_of_each_frame),
+        cmocka_unit_test(films_of_bodies_show_obstacles),
+        cmocka_unit_test(films_of_parts_show_obstacles),
+        cmocka_unit_test(contacts_of_parts_name_obstacles),
+        cmocka_unit_test(pictures_of_bodies_show_obstacles),
+        cmocka_unit_test(pictures_of_parts_show_obstacles),
         cmocka_unit_test(pictures_show_forces_by_arrows),
+        cmocka_unit_test(statics_of_bodies_tell_what_bears_them),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -151,28 +151,35 @@ static void friction_holds_what_lies_on_a_slope(void **unused) {
 
 /* ---- several bodies ---- */
 
+#define BLOCK                                                                                                         \
+    "'mesh': {'generate': 'box', 'type': 'hex8', 'origin': [-0.05, -0.05, 0], 'size': [0.1, 0.1, 0.1], 'cells': [2, " \
+    "2, 2]}"
+
 static void a_stack_stands(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     play p =
-        begin_text(ctx, SCENE("'bodies': [{'name': 'low', " CUBE "}, {'name': 'middle', " CUBE
-                              ", 'position': [0.08, 0.02, 0.15], 'rotate_deg': [0, 0, 30]}, {'name': 'high', " CUBE
-                              ", 'position': [0, 0.01, 0.3], 'material': {'density': 500}}]",
+        begin_text(ctx, SCENE("'bodies': [{'name': 'low', " BLOCK "}, {'name': 'middle', " BLOCK
+                              ", 'position': [0.01, 0.005, 0.13], 'rotate_deg': [0, 0, 30]}, {'name': 'high', " BLOCK
+                              ", 'position': [0, 0.01, 0.26], 'material': {'density': 500}}]",
                               "[0, 0, -9.81]", GROUND("-0.01"),
                               ", 'contact': {'distance': 1e-4}, 'probes': [{'name': 'high', 'select': 'high'}]" TIME));
     const pushes start = look(&p);
-    printf("on the bodies act %.8g, %.8g and %.8g N; gaps from %.3g of the support, friction %.3g\n", start.on[0].z,
-           start.on[1].z, start.on[2].z, start.gaps[0] / SUPPORT, start.cone);
-    check_near(start.on[0].z, G, 1e-6);
-    check_near(start.on[1].z, G, 1e-6);
-    check_near(start.on[2].z, 0.5 * G, 1e-6);
+    const double z = value(&p, "high.z");
+    printf("on the bodies act %.8g, %.8g and %.8g N; gaps from %.3g of the support, friction %.3g, the top at %.5f m\n",
+           start.on[0].z, start.on[1].z, start.on[2].z, start.gaps[0] / SUPPORT, start.cone, z);
+    /* Friction between bodies is listed as it acts at the nearest points, without the part that takes its torque off, which
+     * is as much smaller as the gap is than an edge. */
+    check_near(start.on[0].z, G, 2e-3 * G);
+    check_near(start.on[1].z, G, 2e-3 * G);
+    check_near(start.on[2].z, 0.5 * G, 2e-3 * G);
     check_near(start.on[3].z, -2.5 * G, 1e-6); /* the ground */
     check(start.gaps[0] > 0.1 * SUPPORT);
     check_below(start.cone, 0.5 * (1 + 1e-6));
-    const double z = value(&p, "high.z");
+    check_near(z, -0.01 + 0.25, 2e-3);
     advance(ctx, &p, 100);
     printf("the top moves by %.3g mm in half a second\n", 1e3 * (value(&p, "high.z") - z));
-    check_near(value(&p, "high.z"), z, 2e-4);
+    check_near(value(&p, "high.z"), z, 5e-5);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
