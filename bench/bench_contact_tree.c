@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_run(bough_context *ctx, const tree_scene *files, bough_scene **scene, const char *engine,
+static bool open_run(bough_context *ctx, const tree_scene *files, bough_scene **scene, const char *engine, bool settle,
                      bough_run **run) {
     bough_run_def def = bough_default_run_def();
-    def.engine = engine;
+    def.engine = engine, def.settle = settle;
     return !bough_scene_load(ctx, files->path, scene) && !bough_run_create(ctx, *scene, &def, run);
 }
 
@@ -47,7 +47,7 @@ static bool compare(bough_context *ctx, const char *name, json_t *changes, int32
     bool good = tree_scene_open_changed(ctx, name, changes ? json_incref(changes) : json_object(), &files[0]) &&
                 tree_scene_open_changed(ctx, name, without, &files[1]);
     for (int k = 0; k < 2 && good; k++)
-        good = open_run(ctx, &files[k], &scenes[k], NULL, &runs[k]);
+        good = open_run(ctx, &files[k], &scenes[k], NULL, false, &runs[k]);
     double us[2][MOST_STEPS], points[MOST_STEPS];
     size_t count = 0;
     for (int32_t i = 0; i < steps && good; i++) {
@@ -93,7 +93,7 @@ static bool bench_pile(bough_context *ctx, json_t *rows) {
     bough_run *run = NULL;
     bough_run_report report;
     bool good =
-        tree_scene_open_changed(ctx, "pile", json_object(), &files) && open_run(ctx, &files, &scene, NULL, &run);
+        tree_scene_open_changed(ctx, "pile", json_object(), &files) && open_run(ctx, &files, &scene, NULL, false, &run);
     double deepest = 0, seconds = 0, worst = 0;
     int32_t most = 0, steps = 0;
     bough_run_look(run, &report);
@@ -148,7 +148,8 @@ static double column(const bough_run *run, const double *values, const char *nam
     return NAN;
 }
 
-static bool rest_pose(bough_context *ctx, const char *engine, pose *p) {
+/* At the end of a run, or the equilibrium. */
+static bool rest_pose(bough_context *ctx, const char *engine, bool settle, pose *p) {
     static const char axes[3][2] = {"x", "y", "z"};
     tree_scene files = {0};
     bough_scene *scene = NULL;
@@ -157,10 +158,10 @@ static bool rest_pose(bough_context *ctx, const char *engine, pose *p) {
     char text[sizeof branch + 64], name[16];
     const double *values = NULL;
     snprintf(text, sizeof text, branch, strcmp(engine, "full") == 0 ? "backward-euler" : "hht");
-    bool good = tree_scene_open_text(ctx, text, &files) && open_run(ctx, &files, &scene, engine, &run);
+    bool good = tree_scene_open_text(ctx, text, &files) && open_run(ctx, &files, &scene, engine, settle, &run);
     if (good)
         bough_run_look(run, &report);
-    for (int64_t i = 0; good && i < report.step_count; i++)
+    for (int64_t i = 0; good && !settle && i < report.step_count; i++)
         time_step(ctx, run, &good);
     if (good)
         values = bough_run_values(run);
@@ -182,19 +183,23 @@ static double distance(const double a[3], const double b[3]) {
 }
 
 static bool bench_branch(bough_context *ctx, json_t *rows) {
-    pose reduced, full;
-    if (!rest_pose(ctx, "tree", &reduced) || !rest_pose(ctx, "full", &full))
+    pose reduced, full, settled;
+    if (!rest_pose(ctx, "tree", false, &reduced) || !rest_pose(ctx, "full", false, &full) ||
+        !rest_pose(ctx, "tree", true, &settled))
         return false;
+    const double apart = distance(settled.end, reduced.end) / 1.5;
     const double middle = distance(reduced.middle, full.middle) / 1.5, end = distance(reduced.end, full.end) / 1.5;
     if (rows)
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "tree", "branch", "middle", middle,
-                                              "end", end, "end_z", reduced.end[2], "force", reduced.force, "full_force",
-                                              full.force));
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "tree", "branch", "middle", middle,
+                                        "end", end, "end_z", reduced.end[2], "force", reduced.force, "full_force",
+                                        full.force, "settled_end", apart, "settled_force", settled.force));
     else
         printf(
             "  a branch on a stone: its end at z = %.4f m (full order %.4f), off by %.2f %% of its length (middle %.2f "
-            "%%); force %.2f N (full order %.2f)\n",
-            reduced.end[2], full.end[2], 100 * end, 100 * middle, reduced.force, full.force);
+            "%%); force %.2f N (full order %.2f); its equilibrium: %.3f %% from where it comes to rest, %.2f N\n",
+            reduced.end[2], full.end[2], 100 * end, 100 * middle, reduced.force, full.force, 100 * apart,
+            settled.force);
     return true;
 }
 

@@ -330,8 +330,9 @@ typedef struct bough_tree_settle_def {
 BOUGH_API bough_tree_settle_def bough_default_tree_settle_def(void);
 
 /* Equilibrium of trees whose roots are held, under gravity and the forces on the state, sought from q; velocities
- * become zero, forces stay (or are those that were pushed there). BOUGH_NO_CONVERGENCE leaves the last q. residual (may
- * be NULL): what was left. */
+ * become zero, forces stay (or are those that were pushed there). Trees lean on what the state touches, with a fiftieth of
+ * its friction; its contacts are then those of the equilibrium. BOUGH_NO_CONVERGENCE leaves the last q. residual (may be
+ * NULL): what was left. */
 BOUGH_API bough_status bough_tree_state_settle(bough_context *ctx, const bough_tree_model *model,
                                                bough_tree_state *state, const bough_tree_settle_def *def,
                                                double *residual);

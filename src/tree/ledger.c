@@ -24,6 +24,9 @@ static const double most_up = 0.002, most_down = 0.02;
  * that snaps shut, may take far more with it, which would drive all else faster and faster. */
 static const double most_owed = 0.25, of_lately = 0.8;
 
+/* Contacts that do more work than this part of the largest energy that a tree has had are a blow. */
+static const double hard_blow = 0.05;
+
 /* Parts of the energy in play; below that velocities stay as they are. */
 static const double not_worth_it = 1e-7;
 
@@ -32,7 +35,7 @@ static const double not_worth_it = 1e-7;
 static const double strict_tolerance = 0.015, loose_tolerance = 0.25;
 
 /* The work of loads is off by part of it in steps that are long for them. */
-static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
+static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02, doubt_of_touch_work = 0.05;
 
 /* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part
  * of them is not looked after. */
@@ -190,11 +193,13 @@ static void add_load_work(const bough_tree_model *model, const bough_tree_state 
     }
 }
 
-/* Work of contacts on a tree. */
+/* Work of contacts on a tree. What hits something hard is looked at: steps do not follow a blow. */
 static void add_touch_work(void *data, int32_t tree, double work) {
-    bo_tree_account *trees = data;
-    trees[tree].work += work;
-    trees[tree].span += fabs(work);
+    bo_tree_account *account = (bo_tree_account *)data + tree;
+    account->work += work;
+    account->span += doubt_of_touch_work / doubt_of_work * fabs(work);
+    if (fabs(work) > hard_blow * account->scale)
+        account->every = 0;
 }
 
 /* ---- steps ---- */

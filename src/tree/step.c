@@ -371,6 +371,8 @@ static bough_status land(bough_context *ctx, const bough_tree_model *model, boug
     bo_tree_work *w = bo_tree_work_of(state);
     *touched = false;
     BO_TRY(move_on(ctx, model, w, only_flights));
+    if (w->touch)
+        w->touch->answered = false; /* steps of no length, too, would count the contacts of the last one again */
     if (w->touch && scheme->dt > 0)
         BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, touched));
     if (*touched) {
