@@ -662,27 +662,41 @@ static bough_status look_between(bo_tree_search *s) {
     return BOUGH_OK;
 }
 
-/* ---- where a step ends ---- */
+/* ---- where a step starts and ends ---- */
 
-double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point) {
+static bo_se3 place_of(const bo_tree_search *s, int32_t part, bool end) {
+    if (!end)
+        return start_of(s->state, &s->model->parts[part]);
+    const motion at = motion_of(s->work, &s->model->parts[part]);
+    return (bo_se3){at.R, at.x};
+}
+
+bool bo_tree_touch_gap_at(bo_tree_search *s, const bo_tree_point *point, bool end, double *gap) {
     bo_tree_touch *touch = s->touch;
+    const double *q = end ? s->work->next_q : s->state->q;
     const bo_tree_part *part = &s->model->parts[point->part];
     const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)point->feature;
-    double place[3];
-    look(s, point->part, -1, &touch->shapes[point->part]);
-    bo_store3(place, bo_add(bo_load3(rest), moved_by(s, part, point->feature, s->work->next_q)));
-    const sample at = sample_of(s, point->part, point->feature, place);
-    if (point->other < 0)
-        return bo_obstacle_distance(&touch->now[point->obstacle], at.x);
+    const bo_vec3 own = bo_add(bo_load3(rest), moved_by(s, part, point->feature, q));
+    const bo_vec3 x = bo_se3_apply(place_of(s, point->part, end), bo_scale(part->scale, own));
+    if (point->other < 0) {
+        bo_obstacle obstacle = touch->now[point->obstacle];
+        obstacle.pose = end ? obstacle.pose : touch->before[point->obstacle];
+        *gap = bo_obstacle_distance(&obstacle, x);
+        return true;
+    }
     const bo_tree_part *other = &s->model->parts[point->other];
-    bo_tree_figure *two = &touch->shapes[point->other];
-    look(s, point->other, -1, two);
-    const double *there = bend(s, point->other);
-    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
+    const bough_sample_points *points = &s->model->components[other->component].c->contact;
+    const size_t count = 3 * (size_t)points->count;
+    const bo_se3 at = place_of(s, point->other, end);
+    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, count))
+        return false;
+    bend_some(count, (size_t)other->r, points->position, points->U, q + other->offset, touch->bent);
+    const double bends = BETWEEN * longest(count, touch->bent, points->position);
+    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(at.R, bo_sub(x, at.t)));
     bo_field_touch found;
-    if (!there || !bo_field_gap(touch->fields[other->component], there, two->bend, y, 0, &found))
-        return 0; /* outside */
-    return other->scale * found.gap;
+    *gap =
+        bo_field_gap(touch->fields[other->component], touch->bent, bends, y, 0, &found) ? other->scale * found.gap : 0;
+    return true;
 }
 
 /* ---- all of it ---- */
