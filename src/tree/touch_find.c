@@ -637,8 +637,23 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     return BOUGH_OK;
 }
 
-static bough_status look_between(bo_tree_search *s) {
+/* The parts of a pair; false: their spheres keep clear of each other. */
+static bool is_near_part(const bo_tree_search *s, size_t pair, int32_t *a, int32_t *b) {
+    const bo_tree_touch *touch = s->touch;
+    *a = s->model->inside[touch->mixing[touch->sweep.pairs[pair] >> 32]];
+    *b = s->model->inside[touch->mixing[touch->sweep.pairs[pair] & UINT32_MAX]];
+    const bo_tree_figure *one = &touch->shapes[*a], *two = &touch->shapes[*b];
+    const double within = reach_of(s) + s->dt * (one->speed + two->speed);
+    return !(bo_norm(bo_sub(one->centre, two->centre)) > one->radius + two->radius + within);
+}
+
+enum { HOPS = 3 };
+
+/* Pairs of parts that may touch. A part at rest may be led as far as those that hit it are. */
+static bough_status find_pairs(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
+    int32_t a, b;
+    touch->sweep.pair_count = 0;
     if (touch->mixing_count < 2)
         return BOUGH_OK;
     for (int32_t k = 0; k < touch->mixing_count; k++) {
@@ -649,16 +664,25 @@ static bough_status look_between(bo_tree_search *s) {
         touch->boxes[k] = (bo_box){bo_sub(centre, half), bo_add(centre, half)};
     }
     BO_TRY(bo_sweep_find(s->ctx, &touch->sweep, touch->boxes, may_meet, s));
-    for (size_t p = 0; p < touch->sweep.pair_count; p++) {
-        const int32_t a = s->model->inside[touch->mixing[touch->sweep.pairs[p] >> 32]];
-        const int32_t b = s->model->inside[touch->mixing[touch->sweep.pairs[p] & UINT32_MAX]];
-        const bo_tree_figure *one = &touch->shapes[a], *two = &touch->shapes[b];
-        const double within = reach_of(s) + s->dt * (one->speed + two->speed);
-        if (bo_norm(bo_sub(one->centre, two->centre)) > one->radius + two->radius + within)
-            continue;
-        BO_TRY(meet_part(s, a, b));
-        BO_TRY(meet_part(s, b, a));
-    }
+    for (size_t p = 0; p < touch->sweep.pair_count; p++)
+        if (is_near_part(s, p, &a, &b) && !(measure_bend(s, a) && measure_bend(s, b)))
+            return BOUGH_ERROR_MEMORY;
+    for (int hop = 0; hop < HOPS; hop++)
+        for (size_t p = 0; p < touch->sweep.pair_count; p++)
+            if (is_near_part(s, p, &a, &b)) {
+                const double most = fmax(touch->shapes[a].margin, touch->shapes[b].margin);
+                touch->shapes[a].margin = touch->shapes[b].margin = most;
+            }
+    return BOUGH_OK;
+}
+
+static bough_status look_between(bo_tree_search *s) {
+    int32_t a, b;
+    for (size_t p = 0; p < s->touch->sweep.pair_count; p++)
+        if (is_near_part(s, p, &a, &b)) {
+            BO_TRY(meet_part(s, a, b));
+            BO_TRY(meet_part(s, b, a));
+        }
     return BOUGH_OK;
 }
 
@@ -747,6 +771,7 @@ bough_status bo_tree_touch_find(bo_tree_search *s) {
     near_things near;
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
     near.stirs = place_things(s);
+    BO_TRY(find_pairs(s));
     for (int32_t i = 0; i < s->model->part_count; i++)
         if (!s->model->parts[i].asleep || near.stirs)
             BO_TRY(look_at_part(s, i, &near));
