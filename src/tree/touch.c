@@ -444,11 +444,13 @@ bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *mod
         const double led = touch->share * bo_dot(n, bo_sub(point->moves, point->other_moves));
         const bool by_samples = touch->fields[part->component] && touch->solid_of[part->user] < 0 &&
                                 (point->other < 0 || point->other_node >= 0);
-        if (!by_samples || fabs(came) + fabs(led) < 0.5 * most)
+        if (!by_samples || fabs(came) + fabs(led) < 0.25 * most)
             continue;
-        double *gap = &touch->contacts[i].gap;
-        *gap = bo_tree_touch_gap_now(&s, point);
-        if (gently && *gap < -most && *gap < point->gap + came)
+        double *gap = &touch->contacts[i].gap, before = 0;
+        if (!bo_tree_touch_gap_at(&s, point, true, gap) ||
+            (*gap < -most && !bo_tree_touch_gap_at(&s, point, false, &before)))
+            return BOUGH_ERROR_MEMORY;
+        if (gently && *gap < -most && *gap < before - 0.1 * most)
             return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                            "a part goes too deep into another in this step; take a smaller one");
     }

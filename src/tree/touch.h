@@ -226,8 +226,9 @@ bough_status bo_tree_touch_find(bo_tree_search *s);
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
 void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);
 
-/* The gap of a sample where the frames are: the end of the step; 0 where it is outside of another part. */
-double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point);
+/* The gap of a sample at the end of the step, where the frames are, or at its start; 0 where it is outside of another part.
+ * Samples that were found are forgotten. False: no memory. */
+bool bo_tree_touch_gap_at(bo_tree_search *s, const bo_tree_point *point, bool end, double *gap);
 
 /* touch_wait.c: points that are found, but wait. They stand behind the others, in the order in which they were found; and
  * those that the contacts of the others have led inside are taken in; true: some were. */

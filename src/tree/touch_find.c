@@ -637,8 +637,23 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     return BOUGH_OK;
 }
 
-static bough_status look_between(bo_tree_search *s) {
+/* The parts of a pair; false: their spheres keep clear of each other. */
+static bool is_near_part(const bo_tree_search *s, size_t pair, int32_t *a, int32_t *b) {
+    const bo_tree_touch *touch = s->touch;
+    *a = s->model->inside[touch->mixing[touch->sweep.pairs[pair] >> 32]];
+    *b = s->model->inside[touch->mixing[touch->sweep.pairs[pair] & UINT32_MAX]];
+    const bo_tree_figure *one = &touch->shapes[*a], *two = &touch->shapes[*b];
+    const double within = reach_of(s) + s->dt * (one->speed + two->speed);
+    return !(bo_norm(bo_sub(one->centre, two->centre)) > one->radius + two->radius + within);
+}
+
+enum { HOPS = 3 };
+
+/* Pairs of parts that may touch. A part at rest may be led as far as those that hit it are. */
+static bough_status find_pairs(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
+    int32_t a, b;
+    touch->sweep.pair_count = 0;
     if (touch->mixing_count < 2)
         return BOUGH_OK;
     for (int32_t k = 0; k < touch->mixing_count; k++) {
@@ -649,40 +664,63 @@ static bough_status look_between(bo_tree_search *s) {
         touch->boxes[k] = (bo_box){bo_sub(centre, half), bo_add(centre, half)};
     }
     BO_TRY(bo_sweep_find(s->ctx, &touch->sweep, touch->boxes, may_meet, s));
-    for (size_t p = 0; p < touch->sweep.pair_count; p++) {
-        const int32_t a = s->model->inside[touch->mixing[touch->sweep.pairs[p] >> 32]];
-        const int32_t b = s->model->inside[touch->mixing[touch->sweep.pairs[p] & UINT32_MAX]];
-        const bo_tree_figure *one = &touch->shapes[a], *two = &touch->shapes[b];
-        const double within = reach_of(s) + s->dt * (one->speed + two->speed);
-        if (bo_norm(bo_sub(one->centre, two->centre)) > one->radius + two->radius + within)
-            continue;
-        BO_TRY(meet_part(s, a, b));
-        BO_TRY(meet_part(s, b, a));
-    }
+    for (size_t p = 0; p < touch->sweep.pair_count; p++)
+        if (is_near_part(s, p, &a, &b) && !(measure_bend(s, a) && measure_bend(s, b)))
+            return BOUGH_ERROR_MEMORY;
+    for (int hop = 0; hop < HOPS; hop++)
+        for (size_t p = 0; p < touch->sweep.pair_count; p++)
+            if (is_near_part(s, p, &a, &b)) {
+                const double most = fmax(touch->shapes[a].margin, touch->shapes[b].margin);
+                touch->shapes[a].margin = touch->shapes[b].margin = most;
+            }
     return BOUGH_OK;
 }
 
-/* ---- where a step ends ---- */
+static bough_status look_between(bo_tree_search *s) {
+    int32_t a, b;
+    for (size_t p = 0; p < s->touch->sweep.pair_count; p++)
+        if (is_near_part(s, p, &a, &b)) {
+            BO_TRY(meet_part(s, a, b));
+            BO_TRY(meet_part(s, b, a));
+        }
+    return BOUGH_OK;
+}
 
-double bo_tree_touch_gap_now(bo_tree_search *s, const bo_tree_point *point) {
+/* ---- where a step starts and ends ---- */
+
+static bo_se3 place_of(const bo_tree_search *s, int32_t part, bool end) {
+    if (!end)
+        return start_of(s->state, &s->model->parts[part]);
+    const motion at = motion_of(s->work, &s->model->parts[part]);
+    return (bo_se3){at.R, at.x};
+}
+
+bool bo_tree_touch_gap_at(bo_tree_search *s, const bo_tree_point *point, bool end, double *gap) {
     bo_tree_touch *touch = s->touch;
+    const double *q = end ? s->work->next_q : s->state->q;
     const bo_tree_part *part = &s->model->parts[point->part];
     const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)point->feature;
-    double place[3];
-    look(s, point->part, -1, &touch->shapes[point->part]);
-    bo_store3(place, bo_add(bo_load3(rest), moved_by(s, part, point->feature, s->work->next_q)));
-    const sample at = sample_of(s, point->part, point->feature, place);
-    if (point->other < 0)
-        return bo_obstacle_distance(&touch->now[point->obstacle], at.x);
+    const bo_vec3 own = bo_add(bo_load3(rest), moved_by(s, part, point->feature, q));
+    const bo_vec3 x = bo_se3_apply(place_of(s, point->part, end), bo_scale(part->scale, own));
+    if (point->other < 0) {
+        bo_obstacle obstacle = touch->now[point->obstacle];
+        obstacle.pose = end ? obstacle.pose : touch->before[point->obstacle];
+        *gap = bo_obstacle_distance(&obstacle, x);
+        return true;
+    }
     const bo_tree_part *other = &s->model->parts[point->other];
-    bo_tree_figure *two = &touch->shapes[point->other];
-    look(s, point->other, -1, two);
-    const double *there = bend(s, point->other);
-    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
+    const bough_sample_points *points = &s->model->components[other->component].c->contact;
+    const size_t count = 3 * (size_t)points->count;
+    const bo_se3 at = place_of(s, point->other, end);
+    if (!BO_RESERVE(s->ctx, touch->bent, touch->bent_capacity, count))
+        return false;
+    bend_some(count, (size_t)other->r, points->position, points->U, q + other->offset, touch->bent);
+    const double bends = BETWEEN * longest(count, touch->bent, points->position);
+    const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(at.R, bo_sub(x, at.t)));
     bo_field_touch found;
-    if (!there || !bo_field_gap(touch->fields[other->component], there, two->bend, y, 0, &found))
-        return 0; /* outside */
-    return other->scale * found.gap;
+    *gap =
+        bo_field_gap(touch->fields[other->component], touch->bent, bends, y, 0, &found) ? other->scale * found.gap : 0;
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -733,6 +771,7 @@ bough_status bo_tree_touch_find(bo_tree_search *s) {
     near_things near;
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
     near.stirs = place_things(s);
+    BO_TRY(find_pairs(s));
     for (int32_t i = 0; i < s->model->part_count; i++)
         if (!s->model->parts[i].asleep || near.stirs)
             BO_TRY(look_at_part(s, i, &near));

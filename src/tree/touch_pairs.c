@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { MOST_ROUNDS = 60 };
-#define TOLERANCE 1e-4 /* of the rates without contact */
+#define TOLERANCE 1e-3 /* of the rates without contact */
 
 typedef struct bo_tree_pairs {
     int32_t group_count, count; /* of groups; of points */
