@@ -36,7 +36,7 @@ static void drop_point(bough_context *ctx, bo_blend_point *point) {
     *point = (bo_blend_point){0};
 }
 
-/* Where the springs are at rest, with the motors as they are (NULL: zeros), by coordinates. */
+/* Finds the coordinates at which springs are at rest, with the motors as they are (NULL: zeros). */
 static void find_rests(const bough_mechanism_blend *blend, const double *motors, double *rests) {
     const bough_mechanism *m = blend->mechanism;
     for (int32_t i = 0; i < m->def.joint_count; i++)
