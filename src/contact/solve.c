@@ -220,7 +220,7 @@ static void keep_plain(bo_contact_problem *p) {
     }
 }
 
-/* What impulses lambda add to the energy of a step. It takes the rates from y0 by forces to y0 + f, and by impulses to
+/* Returns what impulses lambda add to the energy of a step, which takes the rates from y0 by forces to y0 + f, and by impulses to
  * y0 + f + A^-1 G lambda, with which it ends; on the way forces do the work f . A y. So its energy changes by that of z =
  * y0 + A^-1 G lambda against y0, and by -f . A f / 2, which has no part in this sum: lambda . (v0 + v - (vf - v0)) / 2
  * with the rates at the points: v0 at the start, vf without impulses, v at the end. */
@@ -292,7 +292,7 @@ static void sum_impulses(bo_contact_problem *p) {
     }
 }
 
-/* What contacts of an island may add to the energy of a step. */
+/* The most that contacts of an island may add to the energy of a step. */
 typedef struct {
     double most; /* J: half of f . A f, f what forces change of the rates; what was taken by drag comes on top of it */
     double motion; /* J: kinetic energy at the start */

@@ -36,21 +36,36 @@ static void drop_point(bough_context *ctx, bo_blend_point *point) {
     *point = (bo_blend_point){0};
 }
 
-/* The mechanism at these poses, moved so that its base is where that of the blend's mechanism is. */
+/* Finds the coordinates at which springs are at rest, with the motors as they are (NULL: zeros). */
+static void find_rests(const bough_mechanism_blend *blend, const double *motors, double *rests) {
+    const bough_mechanism *m = blend->mechanism;
+    for (int32_t i = 0; i < m->def.joint_count; i++)
+        for (int k = 0; k < m->joints[i].freedoms; k++)
+            rests[m->joints[i].offset + k] = m->joints[i].rest[k];
+    for (int32_t k = 0; k < blend->motor_count && motors; k++)
+        rests[blend->motors[k]] += motors[k];
+}
+
+/* The mechanism at these poses, moved so that its base is where that of the blend's mechanism is. Joints have made the
+ * turns that their motors have: a hinge at 180.1 degrees is not one at -179.9, whose spring would be wound up. */
 static bough_status move_there(bough_context *ctx, const bough_mechanism_blend *blend, const bough_pose *poses,
-                               bough_mechanism **moved) {
+                               const double *motors, bough_mechanism **moved) {
     const bough_mechanism *m = blend->mechanism;
     bough_pose *placed = BO_NEW_ARRAY(ctx, bough_pose, m->def.link_count);
-    if (!placed)
-        return bo_fail_memory(ctx);
-    const int32_t base = m->def.base;
-    const bool stays = !memcmp(&poses[base], &m->links[base].pose, sizeof *poses);
-    const bo_se3 by = bo_se3_mul(bo_pose(&m->links[base].pose), bo_se3_inverse(bo_pose(&poses[base])));
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        placed[i] = stays ? poses[i] : bo_put_pose(bo_se3_mul(by, bo_pose(&poses[i])));
-    placed[base] = m->links[base].pose;
-    const bough_status status = bough_mechanism_create_at(ctx, m, placed, moved);
+    double *rests = BO_NEW_ARRAY(ctx, double, m->coordinate_count);
+    bough_status status = placed && rests ? BOUGH_OK : bo_fail_memory(ctx);
+    if (status == BOUGH_OK) {
+        const int32_t base = m->def.base;
+        const bool stays = !memcmp(&poses[base], &m->links[base].pose, sizeof *poses);
+        const bo_se3 by = bo_se3_mul(bo_pose(&m->links[base].pose), bo_se3_inverse(bo_pose(&poses[base])));
+        for (int32_t i = 0; i < m->def.link_count; i++)
+            placed[i] = stays ? poses[i] : bo_put_pose(bo_se3_mul(by, bo_pose(&poses[i])));
+        placed[base] = m->links[base].pose;
+        find_rests(blend, motors, rests);
+        status = bo_mechanism_create_near(ctx, m, placed, rests, moved);
+    }
     bo_free(ctx, placed);
+    bo_free(ctx, rests);
     return status;
 }
 
@@ -210,7 +225,7 @@ static void fill_numbers(const bough_mechanism_blend *blend, const bough_pose *p
 
 static bough_status make_point(bough_context *ctx, const bough_mechanism_blend *blend, const bough_pose *poses,
                                const double *motors, const double *wrench, bo_blend_point *point) {
-    BO_TRY(move_there(ctx, blend, poses, &point->mechanism));
+    BO_TRY(move_there(ctx, blend, poses, motors, &point->mechanism));
     BO_TRY(make_model(ctx, blend, point));
     if (!make_room(ctx, blend, point))
         return bo_fail_memory(ctx);

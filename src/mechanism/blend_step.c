@@ -195,19 +195,27 @@ static bo_twist driven_by(const bough_mechanism_blend *blend, const bough_blend_
     return t;
 }
 
-/* From the end effector at the middle point to the blended pose: sum alpha_i log(H_m^-1 H_i exp(motors)). */
-static bo_twist way_of(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t e) {
+static bo_se3 driven_pose(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t i, int32_t e) {
+    return bo_se3_mul(blend->points[i].at[e], bo_se3_exp(driven_by(blend, state, i, e)));
+}
+
+/* The blended pose of an end effector: H_m exp(sum alpha_i log(H_m^-1 H_i)) with all H where the motors take them from
+ * their points. These are near each other however far the motors go; seen from the middle point itself, they would be
+ * half a turn away where the motors are, and one with a bit more would count as half a turn the other way. */
+static bo_se3 blended_pose(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t e) {
+    const bo_se3 middle = blend->points[blend->middle].at[e];
     if (blend->motor_count == 0)
-        return bo_load_twist(bo_blend_work_of(state)->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
-    const bo_se3 back = bo_se3_inverse(blend->points[blend->middle].at[e]);
+        return bo_se3_mul(
+            middle, bo_se3_exp(bo_load_twist(bo_blend_work_of(state)->numbers + blend->parts.way + 6 * (ptrdiff_t)e)));
+    const bo_se3 from = driven_pose(blend, state, blend->middle, e), back = bo_se3_inverse(from);
     bo_twist sum = {{0, 0, 0}, {0, 0, 0}};
     for (int32_t i = 0; i < blend->count; i++) {
         if (state->weights[i] < NEGLIGIBLE)
             continue;
-        const bo_se3 there = bo_se3_mul(blend->points[i].at[e], bo_se3_exp(driven_by(blend, state, i, e)));
+        const bo_se3 there = driven_pose(blend, state, i, e);
         sum = bo_twist_mul_add(sum, state->weights[i], bo_se3_log(bo_se3_mul(back, there)));
     }
-    return sum;
+    return bo_se3_mul(from, bo_se3_exp(sum));
 }
 
 /* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
@@ -227,8 +235,7 @@ static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *bl
                        "the blend is not finite: check where its end effectors are, or that its points are not too far "
                        "apart");
     for (int32_t e = 0; e < blend->effector_count; e++) {
-        const bo_twist way = way_of(blend, state, e);
-        w->rest[e] = bo_se3_mul(blend->points[blend->middle].at[e], bo_se3_exp(way));
+        w->rest[e] = blended_pose(blend, state, e);
         const bo_twist xi = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->rest[e]), w->at[e]));
         bo_store_twist(w->xi + 6 * (ptrdiff_t)e, (bo_twist){bo_scale(1 / blend->radius, xi.v), xi.w});
     }

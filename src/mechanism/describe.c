@@ -326,8 +326,23 @@ static void keep_springs(const bough_mechanism *old, bough_mechanism *moved) {
     }
 }
 
-bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,
-                                       bough_mechanism **moved) {
+/* The freedom of a joint that may go round and round, of which poses tell no turns; -1: none. */
+static int turning_freedom(bough_joint_kind kind) {
+    return kind == BOUGH_JOINT_HINGE ? 0 : kind == BOUGH_JOINT_CYLINDRICAL ? 1 : kind == BOUGH_JOINT_PLANAR ? 2 : -1;
+}
+
+/* Coordinates that were read from poses, with the turns that bring them nearest to these. */
+static void count_turns(bough_mechanism *m, const double *nearest) {
+    for (int32_t i = 0; i < m->def.joint_count; i++) {
+        const int k = turning_freedom(m->joints[i].kind);
+        if (k >= 0)
+            m->joints[i].at[k] +=
+                2 * M_PI * round((nearest[m->joints[i].offset + k] - m->joints[i].at[k]) / (2 * M_PI));
+    }
+}
+
+bough_status bo_mechanism_create_near(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,
+                                      const double *nearest, bough_mechanism **moved) {
     bough_mechanism_def def = mechanism->def;
     *moved = NULL;
     bough_rigid_body_def *links = BO_NEW_ARRAY(ctx, bough_rigid_body_def, def.link_count);
@@ -339,10 +354,17 @@ bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism
     }
     def.links = links;
     const bough_status status = bough_mechanism_create(ctx, &def, moved);
+    if (status == BOUGH_OK && nearest)
+        count_turns(*moved, nearest);
     if (status == BOUGH_OK)
         keep_springs(mechanism, *moved);
     bo_free(ctx, links);
     return status;
+}
+
+bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,
+                                       bough_mechanism **moved) {
+    return bo_mechanism_create_near(ctx, mechanism, poses, NULL, moved);
 }
 
 void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *m) {

@@ -53,4 +53,9 @@ static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 chil
     return bo_se3_mul(child, joint->in_child);
 }
 
+/* bough_mechanism_create_at(), with the turns of joints that go round and round which bring their coordinates nearest to
+ * these (coordinate_count); NULL: none. */
+bough_status bo_mechanism_create_near(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,
+                                      const double *nearest, bough_mechanism **moved);
+
 #endif

@@ -39,8 +39,8 @@ typedef struct multibody_engine {
     bough_pose *part_rests; /* of the frames of parts */
     double rest_time;       /* s: the time at which everything stands still, while it comes to rest: */
     bool rests;
-    double rest_gravity;    /* potential at the start of the scene, J */
-    double acting;          /* forces of the last step: forces_at() */
+    double rest_gravity; /* potential at the start of the scene, J */
+    double acting;       /* forces of the last step: forces_at() */
     /* ---- the account ---- */
     double work, power, doubt; /* J so far; W of the motors at the end of the last step; J, see bo_engine_kind.work */
     bool has_power;            /* there was a step, and `power` is its */

@@ -89,7 +89,7 @@ static bough_status come_to_rest(multibody_engine *e, double t, bool steady) {
     return fail_to_rest(e, way);
 }
 
-/* What moves off from rest is not in balance: its acceleration, as a part of gravity. */
+/* Measures the acceleration from rest, as a part of gravity: what moves off is not in balance. */
 static bough_status measure_balance(multibody_engine *e, double t, bool steady, double *residual) {
     const double h = 0.01;
     double way;

@@ -131,7 +131,7 @@ static void overlaps_vanish(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What lies still in something has no energy to leave it, and stays; what moves is slowed down and comes out. */
+/* A body that lies still in the ground has no energy to leave it, and stays; one that moves is slowed down and comes out. */
 static void lifting_is_paid_for(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

@@ -340,8 +340,38 @@ static void modes_are_added_where_frequencies_need_them(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* An arm whose shoulder turns by 200 degrees and back, past where angles read from poses jump: the blend goes with the
+ * full mechanism, and its account of energy is that one's. */
+static void blends_turn_by_more_than_half_a_turn(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play full = begin_text(ctx, ARM("200", "-30", "") "}", "full"),
+         blend =
+             begin_text(ctx, ARM("200", "-30", "") ", 'engine': {'blend': {'points': 24, 'tolerance': 0.002}}}", NULL);
+    double apart = 0, work = 0, account = 0, made = 0, least = 0;
+    for (int i = 0; i < 240; i++) {
+        check_ok(ctx, bough_run_step(ctx, full.run));
+        check_ok(ctx, bough_run_step(ctx, blend.run));
+        const double x = value(&blend, "hand.x") - value(&full, "hand.x"),
+                     z = value(&blend, "hand.z") - value(&full, "hand.z");
+        apart = fmax(apart, hypot(x, z)), work = fmax(work, fabs(value(&full, "work")));
+        account = fmax(account, fabs(value(&blend, "balance") - value(&full, "balance")));
+        made = fmax(made, value(&blend, "balance") - least), least = fmin(least, value(&blend, "balance"));
+    }
+    const double gap = report_of(&blend).gap.error;
+    printf("hands are %.2g m apart at most, joints by %.2g; accounts by %.2g J of %.2g J; energy rose by %.2g J\n",
+           apart, gap, account, work, made);
+    check_below(apart, 0.03);
+    check_below(gap, 0.02);
+    check_below(account, 0.05 * work);
+    check_below(made, 0.02 * work);
+    end(ctx, &full), end(ctx, &blend);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blends_turn_by_more_than_half_a_turn),
         cmocka_unit_test(motors_that_go_far_choose_the_full_engine),
         cmocka_unit_test(what_is_named_is_taken),
         cmocka_unit_test(joints_that_come_apart_are_named_once),
