@@ -128,6 +128,6 @@ endforeach()
 # ---- examples: scenes and programs, without their pictures ----
 
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/bough FILES_MATCHING PATTERN "*.json" PATTERN "*.urdf"
-  PATTERN "*.csv" PATTERN "*.obj" PATTERN "*.[ch]" PATTERN "*.[ch]pp" PATTERN "CMakeLists.txt" PATTERN "Makefile"
+  PATTERN "*.csv" PATTERN "*.obj" PATTERN "*.[ch]" PATTERN "*.[ch]pp" PATTERN "*.py" PATTERN "CMakeLists.txt" PATTERN "Makefile"
   PATTERN "*.cooked" EXCLUDE PATTERN "build" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
