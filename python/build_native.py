@@ -15,6 +15,7 @@ CALLBACKS = """
 extern "Python" {
     bool bough_py_progress(void *, const bough_progress *);
     void bough_py_warn(void *, const char *);
+    void bough_py_reading(void *, const char *);
     double bough_py_distance(void *, const double *);
     bool bough_py_on_step(void *, double, const double *);
     bough_status bough_py_watch(void *, bough_context *, const bough_run *);

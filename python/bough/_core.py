@@ -166,6 +166,11 @@ def bough_py_warn(user, sentence):
     ffi.from_handle(user).warn(text(sentence))
 
 
+@_callback()
+def bough_py_reading(user, path):
+    ffi.from_handle(user).reading(text(path))
+
+
 @_callback(float("nan"))
 def bough_py_distance(user, x):
     return float(ffi.from_handle(user)(np.array((x[0], x[1], x[2]))))
@@ -258,7 +263,7 @@ class _Listeners:
     """Who hears what the library says; apart from the context, so that the two do not hold each other."""
 
     def __init__(self, progress, warn):
-        self.progress, self.warn = progress, warn
+        self.progress, self.warn, self.reading = progress, warn, None
 
 
 class Context:
@@ -317,6 +322,11 @@ class Context:
         """Replaces the progress callback; None: nobody listens."""
         self._listeners.progress = progress
         lib.bough_context_set_progress(self.pointer, lib.bough_py_progress, self._handle)
+
+    def set_reading(self, reading):
+        """reading(path) is told of each file before it is read, by any thread that works for a call; None: nobody is."""
+        self._listeners.reading = reading
+        lib.bough_context_set_reading(self.pointer, lib.bough_py_reading if reading else ffi.NULL, self._handle)
 
     def check(self, status):
         """Raises the error of a status; also what a callback raised meanwhile."""

@@ -237,6 +237,10 @@ class Scene(Handle):
 
         return TreeModel._of(fetch(lib.bough_scene_model, self._c), self)
 
+    def touch(self, state):
+        """Lets the parts of a state of model() touch what the scene says; does nothing where it says nothing."""
+        call(lib.bough_scene_touch, self._c, state.model._c, state._c)
+
     @property
     def subject(self):
         """The body of a scene of one body; None: it has none."""

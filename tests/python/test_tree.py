@@ -159,6 +159,26 @@ def test_a_bar_lands_on_the_ground(bar):
     assert not state.contacts
 
 
+def test_a_tree_touches_what_its_scene_says():
+    ctx, paths = bough.Context(threads=1), []
+    ctx.set_reading(paths.append)
+    with ctx:
+        scene = bough.Scene({
+            "bough": 1, "components": {"bar": {"mesh": {"generate": "box", "type": "hex8", "size": [0.4, 0.1, 0.1], "cells": [4, 1, 1]},
+                                               "material": {"young": 1e7, "poisson": 0.3, "density": 1000}, "basis": {"r": 6}}},
+            "parts": [{"name": "bar", "component": "bar"}], "gravity": [0, 0, -9.81], "contact": {"friction": 0.5},
+            "obstacles": [{"name": "floor", "shape": {"plane": True}, "position": [0, 0, -0.2]}], "time": {"dt": 1 / 240, "duration": 1}})
+        states = [scene.model().state(), scene.model().state()]
+        scene.touch(states[0])
+        for state in states:
+            state.gravity = [0, 0, -9.81]
+            for _ in range(240):
+                state.advance(1 / 240)
+        heights = [state.positions(0)[:, 2].min() for state in states]
+    assert heights[0] == pytest.approx(-0.2, abs=2e-3) and heights[1] < -4
+    assert any(p.endswith(".json") for p in paths)
+
+
 def test_a_snapshot_and_a_recording_give_the_same_bits(model, tmp_path):
     state = model.state()
     start, log = state.save(), state.record()

@@ -168,7 +168,7 @@ static bo_vec3 force_between(const bough_run *run, int32_t on, int32_t by) {
         const bough_run_contact *c = &contacts[i];
         check(bough_run_thing(run, c->things[0]) && bough_run_thing(run, c->things[1]));
         check_near(bo_norm(bo_load3(c->normal)), 1, 1e-12);
-        check_near(c->gap, 0, 1e-9);
+        check_near(c->gap, 0, 2e-9);
         for (int side = 0; side < 2; side++)
             if (c->things[side] == on && c->things[!side] == by)
                 sum = bo_mul_add(sum, side ? -1 : 1, bo_load3(c->force));
