@@ -211,7 +211,7 @@ static double answer_of(const bo_tree_touch *touch, const side *to) {
     double sum = 0;
     for (int d = 0; d < 6; d++)
         sum += to->frame[d] * A[d];
-    for (int32_t l = 0; l < r; l++)
+    for (int32_t l = 0; l < to->r; l++) /* none of shapes, which do not bend with their parts */
         sum += to->row[l] * a[l];
     return sum;
 }
