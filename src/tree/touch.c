@@ -171,15 +171,13 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
     return sum;
 }
 
-/* Of all points, also of those that wait. */
-static void measure_answers(bo_tree_search *s, const double *answers) {
-    for (size_t i = 0; i < s->touch->found_count; i++) {
-        bo_tree_point *point = &s->touch->points[i];
-        point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
-        if (point->other >= 0)
-            point->other_moves = bo_scale(
-                -1, answer_of(s, point, point->other, point->other_frame, point->other_rows, point->other_r, answers));
-    }
+/* Of both sides of a point. */
+static void measure_sides(const bo_tree_search *s, const bo_tree_point *point, const double *answers, bo_vec3 *own,
+                          bo_vec3 *other) {
+    *own = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
+    if (point->other >= 0)
+        *other = bo_scale(
+            -1, answer_of(s, point, point->other, point->other_frame, point->other_rows, point->other_r, answers));
 }
 
 /* ---- the step ---- */
@@ -268,7 +266,7 @@ static double largest_bend(const bo_tree_search *s) {
 /* Pushes points out that are still inside, without velocity: no further than they came in, and a little. */
 static bough_status push_out(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
-    touch->pushes = false;
+    touch->pushes = false, touch->push_share = 0;
     for (size_t i = 0; i < touch->point_count; i++) {
         const bo_tree_point *point = &touch->points[i];
         const double way = bo_dot(point->axes[0], bo_sub(point->moves, point->other_moves));
@@ -280,11 +278,14 @@ static bough_status push_out(bo_tree_search *s) {
     }
     if (!touch->pushes)
         return BOUGH_OK;
+    touch->push_share = s->dt * s->dt;
     if (!bo_tree_touch_push(s->ctx, s->model, s->work, s->dt))
         return unsolved(s->ctx);
     load_points(s);
     if (!respond(s, touch->pushed))
         return unsolved(s->ctx);
+    for (size_t i = 0; i < touch->point_count; i++)
+        measure_sides(s, &touch->points[i], touch->pushed, &touch->points[i].shift, &touch->points[i].other_shift);
     for (int32_t k = 0; k < s->model->size; k++)
         s->work->next_q[k] += s->dt * s->dt * touch->pushed[k];
     move_roots(s, 0, 0, s->dt * s->dt);
@@ -393,7 +394,8 @@ static bough_status find_forces(bo_tree_search *s) {
             return unsolved(s->ctx);
         if (!bo_all_finite(s->model->size, touch->answers))
             return bo_fail(s->ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
-        measure_answers(s, touch->answers);
+        for (size_t i = 0; i < touch->found_count; i++) /* also those that wait */
+            measure_sides(s, &touch->points[i], touch->answers, &touch->points[i].moves, &touch->points[i].other_moves);
         more = look + 1 < MOST_LOOKS && bo_tree_touch_take_in(s, s->scheme->beta * s->dt * s->dt);
     }
     return BOUGH_OK;
@@ -466,9 +468,11 @@ void bo_tree_touch_work(const bough_tree_model *model, const bo_tree_work *work,
         const bo_tree_point *point = &touch->points[i];
         const bo_vec3 end = bo_mul_add(point->x, touch->share, point->moves);
         const bo_vec3 other_end = bo_mul_add(point->x, touch->share, point->other_moves);
-        const double push = touch->pushes ? touch->push[i] * bo_dot(force, point->axes[0]) : 0;
-        add(data, model->parts[point->part].tree, bo_dot(force, bo_sub(end, point->start)) + push);
+        const bo_vec3 way = bo_mul_add(bo_sub(end, point->start), touch->push_share, point->shift);
+        const bo_vec3 other_way =
+            bo_mul_add(bo_sub(other_end, point->other_start), touch->push_share, point->other_shift);
+        add(data, model->parts[point->part].tree, bo_dot(force, way));
         if (point->other >= 0)
-            add(data, model->parts[point->other].tree, -bo_dot(force, bo_sub(other_end, point->other_start)));
+            add(data, model->parts[point->other].tree, -bo_dot(force, other_way));
     }
 }

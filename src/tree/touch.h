@@ -106,6 +106,7 @@ typedef struct bo_tree_point {
     double answer[3];           /* m/s^2: acceleration against the other by these forces */
     double last_force[3], last_answer[3], law_force[3], law_slide[2], law_stiff[3]; /* of a round of the search */
     bo_vec3 moves, other_moves; /* m/s^2: of both sides, when all answers are known */
+    bo_vec3 shift, other_shift; /* the same of pushes: accelerations for one step from rest */
 } bo_tree_point;
 
 enum { BO_TREE_MEMORY = 4096 }; /* contacts that are remembered */
@@ -189,6 +190,7 @@ struct bo_tree_touch {
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */
+    double push_share;     /* the same of pushes */
     bool answered;         /* there are some */
     int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;
