@@ -41,7 +41,7 @@ static bool compare(bough_context *ctx, const char *name, json_t *changes, int32
     tree_scene files[2] = {0};
     bough_scene *scenes[2] = {NULL, NULL};
     bough_run *runs[2] = {NULL, NULL};
-    json_t *without = json_pack("{s:[], s:n, s:[]}", "obstacles", "contact", "probes");
+    json_t *without = json_pack("{s:n, s:n, s:n}", "obstacles", "contact", "probes");
     if (changes)
         json_object_update_missing(without, changes);
     bool good = tree_scene_open_changed(ctx, name, changes ? json_incref(changes) : json_object(), &files[0]) &&
