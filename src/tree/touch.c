@@ -171,7 +171,7 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
     return sum;
 }
 
-/* Of both sides of a point. */
+/* Answers along the axes of a point, of both of its sides. */
 static void measure_sides(const bo_tree_search *s, const bo_tree_point *point, const double *answers, bo_vec3 *own,
                           bo_vec3 *other) {
     *own = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
