@@ -208,8 +208,7 @@ static bool add_page_file(app_bundle *bundle, const char *folder, const char *na
 }
 
 static bool add_module(app_bundle *bundle, const char *folder, const char *name) {
-    return app_bundle_has(bundle, name) ||
-           (add_page_file(bundle, folder, name) && add_imports(bundle, folder, name));
+    return app_bundle_has(bundle, name) || (add_page_file(bundle, folder, name) && add_imports(bundle, folder, name));
 }
 
 static const char *find_program(const arguments *a, const char *folder, char path[PATH_MAX]) {
@@ -344,8 +343,8 @@ int command_export(int argc, char **argv) {
     app_bundle *bundle = app_bundle_new();
     reading r = {0};
     size_t bytes = 0;
-    bool good = bundle && add_page(bundle, &a, folder) && !list_reading(&a, &r) && !r.failed &&
-                realpath(a.scene.path, full);
+    bool good =
+        bundle && add_page(bundle, &a, folder) && !list_reading(&a, &r) && !r.failed && realpath(a.scene.path, full);
     if (good) {
         const size_t common = common_length(&r);
         name_of(full, name);

@@ -51,11 +51,18 @@ bool tree_scene_make(bough_context *ctx, const char *name, tree_scene *s) {
     return make_folder(ctx, s) && make_example(name, -1, s);
 }
 
-/* Goes over the scene's file; takes the changes. */
+/* Goes over the scene's file; takes the changes. A null takes a key away. */
 static bool change(const tree_scene *s, json_t *changes) {
-    json_t *root = app_json_load(s->path);
+    json_t *root = app_json_load(s->path), *value;
+    const char *key;
+    void *next;
     json_object_del(root, "wind");
-    const bool good = changes && !json_object_update_recursive(root, changes) && !json_dump_file(root, s->path, 0);
+    bool good = changes && !json_object_update_recursive(root, changes);
+    json_object_foreach_safe(root, next, key, value) {
+        if (json_is_null(value))
+            json_object_del(root, key);
+    }
+    good = good && !json_dump_file(root, s->path, 0);
     json_decref(changes);
     json_decref(root);
     if (!good)

@@ -228,8 +228,8 @@ static void remove_if_left(int folder, const char *name) {
         return;
     /* Remove the file only if it still has this name: a writer may have renamed it because it was complete, and another
      * file may have the name by now. */
-    if (try_lock(file) && fstat(file, &info) == 0 &&
-        fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && info.st_ino == now.st_ino && info.st_dev == now.st_dev)
+    if (try_lock(file) && fstat(file, &info) == 0 && fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+        info.st_ino == now.st_ino && info.st_dev == now.st_dev)
         unlinkat(folder, name, 0);
     close(file);
 }

@@ -74,7 +74,7 @@ static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-/* Where a step has led at that time. */
+/* The same by where a step has led at that time. */
 static void review_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
     const bough_tree_state *state = each->state;

@@ -171,15 +171,13 @@ static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, in
     return sum;
 }
 
-/* Of all points, also of those that wait. */
-static void measure_answers(bo_tree_search *s, const double *answers) {
-    for (size_t i = 0; i < s->touch->found_count; i++) {
-        bo_tree_point *point = &s->touch->points[i];
-        point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
-        if (point->other >= 0)
-            point->other_moves = bo_scale(
-                -1, answer_of(s, point, point->other, point->other_frame, point->other_rows, point->other_r, answers));
-    }
+/* Both sides of a point: where the answers of the step lead them. */
+static void measure_moves(const bo_tree_search *s, bo_tree_point *point) {
+    const double *answers = s->touch->answers;
+    point->moves = answer_of(s, point, point->part, point->frame, point->rows, point->r, answers);
+    if (point->other >= 0)
+        point->other_moves = bo_scale(
+            -1, answer_of(s, point, point->other, point->other_frame, point->other_rows, point->other_r, answers));
 }
 
 /* ---- the step ---- */
@@ -287,7 +285,7 @@ static bough_status push_out(bo_tree_search *s) {
         return unsolved(s->ctx);
     for (int32_t k = 0; k < s->model->size; k++)
         s->work->next_q[k] += s->dt * s->dt * touch->pushed[k];
-    touch->pushed_share = s->dt * s->dt;
+    touch->push_share = s->dt * s->dt;
     move_roots(s, 0, 0, s->dt * s->dt);
     return BOUGH_OK;
 }
@@ -394,7 +392,8 @@ static bough_status find_forces(bo_tree_search *s) {
             return unsolved(s->ctx);
         if (!bo_all_finite(s->model->size, touch->answers))
             return bo_fail(s->ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
-        measure_answers(s, touch->answers);
+        for (size_t i = 0; i < touch->found_count; i++) /* also those that wait */
+            measure_moves(s, &touch->points[i]);
         more = look + 1 < MOST_LOOKS && bo_tree_touch_take_in(s, s->scheme->beta * s->dt * s->dt);
     }
     return BOUGH_OK;

@@ -189,7 +189,7 @@ struct bo_tree_touch {
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */
-    double pushed_share;   /* likewise, by those of the search for places */
+    double push_share;     /* s^2: places by the answers to pushes */
     bool answered;         /* there are some */
     int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;

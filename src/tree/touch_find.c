@@ -330,7 +330,7 @@ static double longest(size_t count, const double *x, const double *from) {
     return sqrt(square);
 }
 
-/* How far and how fast a part is bent at most: the sums over its coordinates may be some times as much. */
+/* Samples tell how far and how fast a part is bent at most: the sums over its coordinates may be some times as much. */
 static bool measure_bend(bo_tree_search *s, int32_t i) {
     bo_tree_touch *touch = s->touch;
     bo_tree_figure *shape = &touch->shapes[i];
@@ -452,7 +452,7 @@ static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, c
     return BOUGH_OK;
 }
 
-/* What is near are planes: most samples are not looked at any further. */
+/* Planes alone are near: most samples are not looked at any further. */
 static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
     const motion *frame = &s->touch->shapes[i].frame;
     for (int32_t k = 0; k < near->obstacle_count; k++) {
@@ -467,7 +467,7 @@ static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
     return near->solid_count == 0;
 }
 
-/* Of a sample within `around` (m) of a place. */
+/* A sample within `around` (m) of a place is clear of them. */
 static bool is_clear_of_planes(const near_things *near, const double *place, double around) {
     for (int32_t k = 0; k < near->obstacle_count; k++) {
         const near_thing *it = &near->obstacles[k];

@@ -17,7 +17,7 @@ static bo_vec3 end_of(const bough_tree_model *model, const bo_tree_work *w, int3
         for (int32_t l = 0; l < r; l++) {
             const int32_t at = part->offset + l;
             way += rows[k * r + l] *
-                   (touch->share * touch->answers[at] + (touch->pushes ? touch->pushed_share * touch->pushed[at] : 0));
+                   (touch->share * touch->answers[at] + (touch->pushes ? touch->push_share * touch->pushed[at] : 0));
         }
         x = bo_mul_add(x, 0.5, bo_cross(d, bo_load3(frame[k] + 3)));
         x = bo_mul_add(x, way, d);

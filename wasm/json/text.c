@@ -49,7 +49,9 @@ static int hex(reading *r) {
     int value = 0;
     for (int k = 0; k < 4; k++, r->at++) {
         const char c = r->at < r->end ? *r->at : 0;
-        const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        const int digit = c >= '0' && c <= '9'                 ? c - '0'
+                          : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                               : -1;
         if (digit < 0)
             return -1;
         value = 16 * value + digit;
@@ -70,14 +72,18 @@ static size_t put_utf8(char *to, unsigned c) {
 
 /* Bytes of the character at s if it is well-formed UTF-8, else 0. */
 static size_t utf8_size(const unsigned char *s, size_t left) {
-    const size_t size = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    const size_t size = s[0] < 0x80                   ? 1
+                        : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
+                        : (s[0] & 0xF0) == 0xE0       ? 3
+                        : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                                      : 0;
     if (size == 0 || size > left)
         return 0;
     for (size_t k = 1; k < size; k++)
         if ((s[k] & 0xC0) != 0x80)
             return 0;
-    const bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-                       (s[0] == 0xF4 && s[1] > 0x8F);
+    const bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+                       (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
     return wrong ? 0 : size;
 }
 
@@ -188,7 +194,8 @@ static json_t *read_object(reading *r) {
         return object;
     do {
         size_t length;
-        char *key = look(r) == '"' ? read_text(r, &length) : (char *)stop(r, json_error_invalid_syntax, "string or '}' expected");
+        char *key = look(r) == '"' ? read_text(r, &length)
+                                   : (char *)stop(r, json_error_invalid_syntax, "string or '}' expected");
         if (key && strlen(key) != length)
             stop(r, json_error_invalid_syntax, "NUL byte in object key not supported");
         if (key && json_object_get(object, key))
@@ -263,7 +270,7 @@ static json_t *read_value(reading *r) {
 }
 
 json_t *json_loadb(const char *text, size_t size, size_t flags, json_error_t *error) {
-    (void)flags; /* keys that come twice are refused always */
+    (void)flags;                   /* keys that come twice are refused always */
     char *copy = malloc(size + 1); /* numbers end before a zero */
     reading r = {.text = copy, .at = copy, .end = copy + size, .error = error};
     if (error)
@@ -273,7 +280,8 @@ json_t *json_loadb(const char *text, size_t size, size_t flags, json_error_t *er
     memcpy(copy, text, size);
     copy[size] = 0;
     const char first = look(&r);
-    json_t *value = first == '{' || first == '[' ? read_value(&r) : stop(&r, json_error_invalid_syntax, "'[' or '{' expected");
+    json_t *value =
+        first == '{' || first == '[' ? read_value(&r) : stop(&r, json_error_invalid_syntax, "'[' or '{' expected");
     if (value && look(&r)) {
         stop(&r, json_error_invalid_syntax, "end of file expected");
         json_decref(value);
@@ -392,10 +400,17 @@ static void put_value(writing *w, const json_t *json, int depth) {
             new_line(w, depth, false);
         put(w, "]", 1);
         return;
-    case JSON_STRING: put_quoted(w, json_string_value(json), json_string_length(json)); return;
-    case JSON_INTEGER: put(w, text, (size_t)snprintf(text, sizeof text, "%lld", json_integer_value(json))); return;
-    case JSON_REAL: put_real(w, json_real_value(json)); return;
-    default: put_text(w, json->type == JSON_TRUE ? "true" : json->type == JSON_FALSE ? "false" : "null");
+    case JSON_STRING:
+        put_quoted(w, json_string_value(json), json_string_length(json));
+        return;
+    case JSON_INTEGER:
+        put(w, text, (size_t)snprintf(text, sizeof text, "%lld", json_integer_value(json)));
+        return;
+    case JSON_REAL:
+        put_real(w, json_real_value(json));
+        return;
+    default:
+        put_text(w, json->type == JSON_TRUE ? "true" : json->type == JSON_FALSE ? "false" : "null");
     }
 }
 

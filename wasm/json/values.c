@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static json_t the_true = {JSON_TRUE, (size_t)-1}, the_false = {JSON_FALSE, (size_t)-1}, the_null = {JSON_NULL, (size_t)-1};
+static json_t the_true = {JSON_TRUE, (size_t)-1}, the_false = {JSON_FALSE, (size_t)-1},
+              the_null = {JSON_NULL, (size_t)-1};
 
 json_t *json_true(void) {
     return &the_true;
@@ -264,12 +265,17 @@ static json_t *copy_of(const json_t *json, bool deep) {
     case JSON_ARRAY:
         made = json_array();
         for (size_t i = 0; i < json_array_size(json); i++)
-            json_array_append_new(made, deep ? copy_of(json_array_get(json, i), true) : json_incref(json_array_get(json, i)));
+            json_array_append_new(made,
+                                  deep ? copy_of(json_array_get(json, i), true) : json_incref(json_array_get(json, i)));
         return made;
-    case JSON_STRING: return json_stringn(json_string_value(json), json_string_length(json));
-    case JSON_INTEGER: return json_integer(json_integer_value(json));
-    case JSON_REAL: return json_real(json_real_value(json));
-    default: return (json_t *)json;
+    case JSON_STRING:
+        return json_stringn(json_string_value(json), json_string_length(json));
+    case JSON_INTEGER:
+        return json_integer(json_integer_value(json));
+    case JSON_REAL:
+        return json_real(json_real_value(json));
+    default:
+        return (json_t *)json;
     }
 }
 json_t *json_copy(json_t *json) {
@@ -331,17 +337,24 @@ static json_t *pack_value(packing *p, char sign) {
     const char *text;
     bool may;
     switch (sign) {
-    case '{': return pack_object(p);
-    case '[': return pack_array(p);
+    case '{':
+        return pack_object(p);
+    case '[':
+        return pack_array(p);
     case 's':
         may = may_be_null(p);
         text = va_arg(p->list, const char *);
         return text ? json_string(text) : may ? json_null() : NULL;
-    case 'i': return json_integer(va_arg(p->list, int));
-    case 'I': return json_integer(va_arg(p->list, json_int_t));
-    case 'f': return json_real(va_arg(p->list, double));
-    case 'b': return json_boolean(va_arg(p->list, int));
-    case 'n': return json_null();
+    case 'i':
+        return json_integer(va_arg(p->list, int));
+    case 'I':
+        return json_integer(va_arg(p->list, json_int_t));
+    case 'f':
+        return json_real(va_arg(p->list, double));
+    case 'b':
+        return json_boolean(va_arg(p->list, int));
+    case 'n':
+        return json_null();
     case 'o':
     case 'O':
         may = may_be_null(p);
@@ -349,7 +362,9 @@ static json_t *pack_value(packing *p, char sign) {
         if (sign == 'O')
             json_incref(value);
         return value ? value : may ? json_null() : NULL;
-    default: p->failed = true; return NULL;
+    default:
+        p->failed = true;
+        return NULL;
     }
 }
 

@@ -52,7 +52,6 @@ void bo_blas_begin(void) {
 void bo_blas_end(void) {
 }
 
-
 bo_memory_room bo_find_memory_room(void) {
     return (bo_memory_room){INFINITY, "this machine"};
 }

@@ -116,7 +116,8 @@ static bough_status measure_rows(bough_context *ctx, const bough_sparse *A, bo_f
         f->start[i + 1] = f->start[i] + (i - f->first[i] + 1);
     if (f->start[f->count] > MOST_ENTRIES)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "a matrix with %d unknowns is too large for this build of Bough, which has no CHOLMOD", f->count);
+                       "a matrix with %d unknowns is too large for this build of Bough, which has no CHOLMOD",
+                       f->count);
     f->L = BO_NEW_ARRAY(ctx, double, (size_t)f->start[f->count]);
     return f->L ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
