@@ -528,8 +528,8 @@ bough_status bo_tree_lean_end(bo_tree_lean *lean, const double *q, bool found) {
     bo_tree_work *w = bo_tree_work_of(lean->state);
     w->loaded = false;
     w->frames_stale = true;
-    void *const blocks[] = {lean->numbers, lean->W,     lean->factor, lean->free,
-                            lean->places,  lean->order, lean->first,  lean};
+    void *const blocks[] = {lean->numbers, lean->W,     lean->factor, lean->free, lean->places,
+                            lean->which,   lean->order, lean->first,  lean};
     bough_context *ctx = lean->ctx;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
