@@ -1,4 +1,4 @@
-/* Where the viewer's page lies. */
+/* Finds the folder of the viewer's page. */
 #include "app.h"
 
 #include <stdlib.h>
