@@ -3,6 +3,4 @@ set(CMAKE_SYSTEM_NAME WASI)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_C_COMPILER clang)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
-# Not the headers of this machine.
-set(CMAKE_C_FLAGS_INIT "-nostdlibinc -isystem /usr/include/wasm32-wasi")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -22,6 +22,7 @@ struct CMUnitTest {
         printf(__VA_ARGS__), putchar('\n'); \
         exit(TEST_FAILED);                  \
     } while (0)
+#define print_message printf
 #define skip() exit(TEST_SKIPPED)
 #define assert_non_null(pointer)                                               \
     do {                                                                       \
