@@ -129,10 +129,15 @@ static void check_same_part(const bough_part_def *a, const bough_part_def *b) {
     check(memcmp(a->track.rotation, b->track.rotation, 4 * keys * sizeof(double)) == 0);
 }
 
+static void check_same_frame(const bough_frame_def *a, const bough_frame_def *b) {
+    check(a->body == b->body && a->interface_index == b->interface_index);
+    check(memcmp(&a->pose, &b->pose, sizeof a->pose) == 0);
+}
+
 static void check_same_tie(const bough_joint_def *a, const bough_joint_def *b) {
     check(strcmp(a->name, b->name) == 0);
-    check(memcmp(&a->parent, &b->parent, sizeof a->parent) == 0);
-    check(memcmp(&a->child, &b->child, sizeof a->child) == 0);
+    check_same_frame(&a->parent, &b->parent);
+    check_same_frame(&a->child, &b->child);
     check(memcmp(a->stiffness, b->stiffness, sizeof a->stiffness) == 0);
     check(memcmp(a->damping, b->damping, sizeof a->damping) == 0);
 }

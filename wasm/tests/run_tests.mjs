@@ -10,57 +10,45 @@ import { fileURLToPath } from "node:url";
 const PASSED = 0, SKIPPED = 77; // as in cmocka.h
 const self = fileURLToPath(import.meta.url);
 
-async function runOne(module, WASI, number) {
-    const env = { BOUGH_LONG: process.env.BOUGH_LONG ?? "0", ...(number === null ? {} : { BOUGH_TEST: String(number) }) };
-    const wasi = new WASI({ version: "preview1", args: ["test"], env, preopens: { "/": "/" }, returnOnExit: true });
-    try {
-        return wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport }));
-    } catch (error) {
-        console.log(String(error));
-        return 1;
-    }
-}
-
-// In a process of its own: lists the tests on its standard output, or runs one after the other.
-async function runProgram(path, count) {
+// In a process of its own, since a second memory in one may end node: lists the tests, or runs one.
+async function runProgram(path, number) {
     const { WASI } = await import("node:wasi");
     const module = await WebAssembly.compile(readFileSync(path));
-    const results = [];
-    if (count === undefined) await runOne(module, WASI, null);
-    for (let i = 0; i < count; i++) results.push(await runOne(module, WASI, i));
-    if (count !== undefined) console.log(`\nresults ${results.join(" ")}`); // what was printed may have no end of line
+    const env = { BOUGH_LONG: process.env.BOUGH_LONG ?? "0", ...(number === undefined ? {} : { BOUGH_TEST: number }) };
+    const wasi = new WASI({ version: "preview1", args: ["test"], env, preopens: { "/": "/" }, returnOnExit: true });
+    process.exitCode = wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport }));
 }
 
 function start(args) {
     return new Promise((done) => {
-        const child = spawn(process.execPath, ["--no-warnings", self, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+        const child = spawn(process.execPath, ["--no-warnings", self, "--program", ...args], { stdio: ["ignore", "pipe", "pipe"] });
         let text = "";
-        child.stdout.on("data", (data) => (text += data));
-        child.on("close", () => done(text));
+        for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (text += data));
+        child.on("close", (code) => done({ text, code }));
     });
 }
 
 async function runAll(folder, word) {
     const programs = readdirSync(folder).filter((name) => /^[a-z]+_\w+\.wasm$/.test(name) && name.includes(word ?? "")).sort();
-    let passed = 0, failed = 0, skipped = 0;
+    const counts = { passed: 0, failed: 0, skipped: 0 };
     const one = async () => {
-        for (let name; (name = programs.shift());) {
-            const path = join(folder, name), names = (await start(["--program", path])).trim().split("\n");
-            const text = await start(["--program", path, String(names.length)]);
-            const results = text.match(/^results (.*)$/m)?.[1].split(" ").map(Number) ?? names.map(() => 1);
-            const bad = names.filter((_, i) => results[i] !== PASSED && results[i] !== SKIPPED);
-            passed += results.filter((r) => r === PASSED).length;
-            skipped += results.filter((r) => r === SKIPPED).length;
-            failed += bad.length;
-            if (bad.length) console.log(`${basename(name, ".wasm")}: ${bad.join(", ")} failed\n${text.replace(/^results .*$/m, "")}`);
+        for (let program; (program = programs.shift());) {
+            const path = join(folder, program), list = await start([path]);
+            const names = list.code === PASSED ? list.text.trim().split("\n") : ["the list of tests"];
+            for (const [i, name] of names.entries()) {
+                const { text, code } = await start([path, String(i)]);
+                counts[code === PASSED ? "passed" : code === SKIPPED ? "skipped" : "failed"]++;
+                if (code !== PASSED && code !== SKIPPED) console.log(`${basename(program, ".wasm")}: ${name} failed\n${text}`);
+            }
         }
     };
     await Promise.all(Array.from({ length: availableParallelism() }, one));
+    const { passed, failed, skipped } = counts;
     if (passed + failed === 0) console.log("no test was run");
     console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
     process.exit(failed > 0 || passed === 0 ? 1 : 0);
 }
 
 const [first, ...rest] = process.argv.slice(2);
-if (first === "--program") await runProgram(rest[0], rest[1] === undefined ? undefined : Number(rest[1]));
+if (first === "--program") await runProgram(...rest);
 else await runAll(first, rest[0]);
