@@ -197,8 +197,8 @@ static void statics_of_bodies_tell_what_bears_them(void **state) {
     check(truth(answer, "converged") && number(answer, "residual") < 1e-8);
     check_int(number(contact, "points"), 9);
     check(number(contact, "gap") > 1e-5 && number(contact, "gap") < 0.1);
-    check_near(item(forces, "body", 2), G, 1e-6);
-    check_near(item(forces, "plate", 2), -G, 1e-6);
+    check_near(item(forces, "body", 2), G, 1e-10);
+    check_near(item(forces, "plate", 2), -G, 1e-10);
     check(!json_object_get(forces, "ball"));
     check_is_png("rests.png");
     json_decref(answer);

@@ -56,7 +56,7 @@ static void what_is_reattached_hangs_again(void **state) {
     look_until(&t, listed(&t, "loose") == 1);
     steps(&t, 225); /* not so far that it comes back with a blow */
     note_place(&t, 2, c);
-    check_near(apart(before, c), 0.5 * 1 * 0.45 * 0.45, 0.002);
+    check_near(apart(before, c), 0.5 * 1 * 0.45 * 0.45, 1e-6);
     order(&t, "{'do': 'reattach', 'part': 2}");
     look_until(&t, listed(&t, "loose") == 0);
     check_that_c_hangs(&t);

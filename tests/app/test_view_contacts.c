@@ -82,7 +82,7 @@ static void obstacles_stand_beside_parts(void **state) {
     steps(&t, 100);
     for (int k = 0; k < 20 && fabsf(l->pose[7 + 2]) > 0.01f; k++)
         steps(&t, 1);                            /* frames may lag behind */
-    check_near((double)l->pose[7 + 2], 0, 0.01); /* half of its way, which begins and ends slowly */
+    check_near((double)l->pose[7 + 2], 0, 1e-6); /* half of its way, which begins and ends slowly */
     for (int32_t i = 0; i < l->contact_count; i++)
         check(l->contacts[VIEWER_CONTACT * i] == 0 && l->contacts[VIEWER_CONTACT * i + 1] == 1);
     check(l->contact_count > 0);

@@ -126,7 +126,7 @@ static void overlaps_vanish(void **unused) {
     }
     printf("%d piles: after 10 s the deepest overlap is %.2g m; %d piles have one of more than 0.1 mm\n", piles,
            deepest, deep);
-    check_below(deepest, 5e-3);
+    check_below(deepest, test_long() ? 5e-3 : 1e-4); /* of 200 piles, or of a few */
     check(deep <= piles / 5);
     bough_context_destroy(ctx);
 }
@@ -148,7 +148,7 @@ static void lifting_is_paid_for(void **unused) {
             check_below(energy_of(p, w) - least, 1e-9 * start); /* nanometres are lifted for nothing */
             least = fmin(least, energy_of(p, w));
         }
-        check_near(place_of(w, 0).z, moves ? 0.1 : 0.095, 1e-6);
+        check_near(place_of(w, 0).z, moves ? 0.1 : 0.095, 1e-12);
         bough_contact_world_destroy(ctx, w);
         free(p);
     }

@@ -33,7 +33,7 @@ static void a_stack_rests_for_a_minute(void **unused) {
     for (int32_t i = 0; i < w->contact_count; i++)
         if (w->contacts[i].sides[1].kind == BOUGH_CONTACT_OF_OBSTACLE)
             carried += w->contacts[i].force[2];
-    check_near(carried, COUNT * 0.008 * 300 * 9.81, 5e-3);
+    check_near(carried, COUNT * 0.008 * 300 * 9.81, 5e-5);
     bough_contact_world_destroy(ctx, w);
     free(p);
     bough_context_destroy(ctx);

@@ -196,7 +196,7 @@ static void slopes_hold_or_let_slide(void **unused) {
         const double speed = s.b->state->v[0];
         run_scene(&s, 1. / 240, 120);
         const double found = (s.b->state->v[0] - speed) / 0.5, wanted = slides ? GRAVITY * (sin(a) - 0.1 * cos(a)) : 0;
-        check_near(found, wanted, 5e-3 * GRAVITY * sin(a));
+        check_near(found, wanted, 1e-4 * GRAVITY * sin(a));
         close_scene(&s);
     }
     free_bar(&bar);

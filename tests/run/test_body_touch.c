@@ -99,7 +99,7 @@ static void thin_rods_are_felt_between_vertices(void **unused) {
         printf("%s points between vertices: %d contacts bear %.5g N, it sank by %.4g mm\n",
                between ? "with" : "without", count, push.z, -1e3 * value(&p, "cube.uz"));
         if (between) {
-            check_near(push.z, G, 1e-3 * G);
+            check_near(push.z, G, 1e-5 * G);
             check_below(-value(&p, "cube.uz"), 0.002 + deepest + 1e-3); /* it strains a little, too */
         } else {
             check_below(value(&p, "cube.uz"), -0.2);

@@ -695,7 +695,7 @@ static void arms_settle_on_the_floor(void **state) {
             check_ok(ctx, bough_run_step(ctx, b.run));
         check_near(value(&b, "tip.z"), z, 1e-9);
         check(value(&b, "push.fz") > 3);
-        check_near(value(&b, "push.fz"), value(&a, "push.fz"), 1e-6);
+        check_near(value(&b, "push.fz"), value(&a, "push.fz"), 1e-10);
         end(ctx, &a), end(ctx, &b);
     }
     check_no_run(

@@ -129,21 +129,21 @@ static void the_hand_turns_the_ball_over(void **state) {
     play p = begin_file(ctx, BOUGH_SOURCE_DIR "/examples/hand/over.json", &def);
     play_until(&p, 2);
     check_held(&p);
-    check_near(height_of_top(&p, "ball"), 1, 1e-4);
+    check_near(height_of_top(&p, "ball"), 1, 1e-7);
     double nearest = INFINITY, farthest = 0;
     for (double t = 2; t < 7; t += 0.01) {
         play_until(&p, t);
         nearest = fmin(nearest, distance_from_palm(&p)), farthest = fmax(farthest, distance_from_palm(&p));
         if (fabs(t - 4.2) > 0.006)
             continue;
-        check_near(value(&p, "palm.z"), 0.14 - 0.085, 2e-4);
-        check_near(height_of_top(&p, "ball"), -1, 2e-3);
+        check_near(value(&p, "palm.z"), 0.14 - 0.085, 1e-9);
+        check_near(height_of_top(&p, "ball"), -1, 1e-6);
         check_held(&p);
     }
     check(nearest > 0.0808 && farthest < 0.0816);
     play_until(&p, 7);
-    check_near(value(&p, "palm.z"), 0.14 + 0.085, 1e-6);
-    check_near(height_of_top(&p, "ball"), 1, 1e-3);
+    check_near(value(&p, "palm.z"), 0.14 + 0.085, 1e-9);
+    check_near(height_of_top(&p, "ball"), 1, 1e-6);
     check_held(&p);
     end(ctx, &p);
 }

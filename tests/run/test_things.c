@@ -302,7 +302,7 @@ static void obstacles_of_parts_stand_where_their_tracks_lead(void **state) {
     check_near(lift.pose.position[2], 0.15, 1e-12);
     check_near(lift.velocity[2], 0.3, 1e-12);
     check_near(floor.pose.position[2], -1, 0);
-    check_near(frame_of(&p, 0).pose.position[2], 0.3, 0.01);
+    check_near(frame_of(&p, 0).pose.position[2], 0.3, 1e-4);
     bough_run_contact contacts[100];
     const int32_t count = bough_run_contacts(p.run, 100, contacts);
     check(count > 0);

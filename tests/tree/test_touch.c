@@ -308,7 +308,7 @@ static void what_is_cut_off_lands(void **state) {
             sum = bo_add(sum, sum_of_forces(&b, &deepest)), counted++;
     }
     check_int(b.state->root_count, 1);
-    check_near(sum.z / counted / (9.81 * b.state->roots[0].mass), 1, 1e-3);
+    check_near(sum.z / counted / (9.81 * b.state->roots[0].mass), 1, 1e-5);
     check(b.state->roots[0].centre[2] > 0.05 && b.state->roots[0].centre[2] < 0.5);
     bough_run_contact contact;
     check(bough_tree_state_contacts(b.state, 1, &contact) > 0);
