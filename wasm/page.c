@@ -62,6 +62,11 @@ EXPORT(bough_page_size) size_t bough_page_size(void) {
     return message->size;
 }
 
+/* Counts the steps so far. */
+EXPORT(bough_page_steps) double bough_page_steps(void) {
+    return (double)view_session_look(session).steps;
+}
+
 /* Tells the session what the page says. 0: it was understood. */
 EXPORT(bough_page_say) int bough_page_say(const char *text, size_t size) {
     char reason[128];
