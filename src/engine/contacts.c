@@ -55,6 +55,18 @@ bough_status bo_world_lead(bough_context *ctx, bough_contact_world *world, int32
     return BOUGH_OK;
 }
 
+bough_status bo_world_stand(bough_context *ctx, bough_contact_world *world, int32_t count, const bo_lead *leads,
+                            double t) {
+    static const double none[3] = {0, 0, 0};
+    for (int32_t i = 0; leads && i < count; i++) {
+        if (!leads[i].pose)
+            continue;
+        const bough_pose pose = bo_put_pose(leads[i].pose(leads[i].data, t));
+        BO_TRY(bough_contact_world_move(ctx, world, i, &pose, none, none));
+    }
+    return BOUGH_OK;
+}
+
 /* An obstacle is always the second of the two, and forces are those on the first. */
 double bo_world_lead_work(const bough_contact_world *world, const bo_lead *leads, double t, double dt) {
     double work = 0;

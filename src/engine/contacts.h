@@ -26,6 +26,9 @@ typedef struct bo_lead {
  * poses at the end. leads NULL: none is led. */
 bough_status bo_world_lead(bough_context *ctx, bough_contact_world *world, int32_t count, const bo_lead *leads,
                            double t, double dt);
+/* Tells the world that its obstacles stand still where they are at time t. */
+bough_status bo_world_stand(bough_context *ctx, bough_contact_world *world, int32_t count, const bo_lead *leads,
+                            double t);
 /* The work of obstacles that are led on what they touched in the last step, which went from t to t + dt, J. */
 double bo_world_lead_work(const bough_contact_world *world, const bo_lead *leads, double t, double dt);
 /* Finds the pose of an obstacle that is led, and its velocity and spin in the world. */
