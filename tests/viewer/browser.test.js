@@ -166,7 +166,7 @@ test("a branch that is dragged comes along, and goes back", async () => {
     // As far as it takes: thick branches give way less.
     const pulled = async () => distance(await place(), start) > 0.15;
     for (let k = 2; !(await pulled()); k = Math.min(k + 1, 6)) {
-        await page.mouse.move(pixel[0] + 45 * k, pixel[1] + 35 * k, { steps: 3 });
+        await page.mouse.move(Math.min(pixel[0] + 45 * k, 780), Math.min(pixel[1] + 35 * k, 545), { steps: 3 });
         const { time } = await look(() => bough.numbers);
         await until((time) => bough.numbers.time > time + 0.1, time);
     }
