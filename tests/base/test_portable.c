@@ -66,6 +66,8 @@ enum { COUNT = sizeof functions / sizeof *functions };
 
 static void they_are_near_the_exact_ones(void **state) {
     (void)state;
+    if (LDBL_MANT_DIG == DBL_MANT_DIG)
+        test_skip("the C library's functions are no more exact here");
     for (int k = 0; k < COUNT; k++) {
         test_random random = {(uint64_t)k};
         double worst = 0, at = 0;

@@ -831,7 +831,7 @@ static void forged_files_do_no_harm(void **unused) {
         const size_t borders[] = {16, 160, 160 + start_size, size};
         const size_t begin = borders[i % 3], end = borders[i % 3 + 1];
         for (uint64_t n = 1 + test_bits(&random) % 3; n > 0; n--) {
-            const size_t at = begin + test_bits(&random) % (end - begin);
+            const size_t at = begin + (size_t)test_bits(&random) % (end - begin);
             copy[at] = (unsigned char)(test_bits(&random) % 4 ? test_bits(&random) : test_bits(&random) % 8);
         }
         bo_log_seal(copy, size);
