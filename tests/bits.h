@@ -1,4 +1,4 @@
-/* What tools/compare_bits.sh compares: "name hash" for each of many outputs of the runtime library. */
+/* The lines "name hash" that tests/bits prints, and tools/compare_bits.sh compares, for many outputs of the runtime. */
 #ifndef BOUGH_TEST_BITS_H
 #define BOUGH_TEST_BITS_H
 
