@@ -1,8 +1,8 @@
 #!/bin/sh
-# check_processors.sh [--long]: builds the runtime library with BOUGH_PORTABLE_BITS for ARM processors of 64 and of 32 bits, by
-# Debian's cross compilers and with warnings as errors, and runs those of its tests that need nothing else under qemu-user
-# (./bough setup arm), and tests/bits, whose hashes must be those of tests/tree/bits.golden. Closes with "N passed, N
-# failed". --long: also those that take minutes under emulation.
+# check_processors.sh [--long]: builds the runtime library with BOUGH_PORTABLE_BITS for ARM processors of 64 and of 32
+# bits, by Debian's cross compilers and with warnings as errors, and runs those of its tests that need nothing else under
+# qemu-user (./bough setup arm), and tests/bits, whose hashes must be those of tests/tree/bits.golden. Closes with "N
+# passed, N failed". --long: also those that take minutes under emulation.
 set -eu
 slow="-LE ^slow\$"
 [ "${1:-}" != --long ] || slow=""
