@@ -1,14 +1,17 @@
 #!/bin/sh
-# compare_bits.sh [--all] [CMAKE OPTIONS]: builds tests/bits with BOUGH_PORTABLE_BITS=ON, by gcc with AVX2 versions of hot
-# loops and by clang without them, and compares what the two print: hashes of outputs of the runtime library. --all: also of what the program writes (cooked components,
-# runs by the tree, full and mechanism engines, meshes). Closes with "N outputs, N differ".
+# compare_bits.sh [--all | --renew] [CMAKE OPTIONS]: builds tests/bits with BOUGH_PORTABLE_BITS=ON, by gcc with AVX2
+# versions of hot loops and by clang without them, and compares what the two print, hashes of outputs of the runtime
+# library, with each other and with tests/tree/bits.golden. --all: also what the program writes (cooked components, runs
+# by the tree, full and mechanism engines, meshes). --renew: writes tests/tree/bits.golden anew, for a change that is
+# meant to give other numbers. Closes with "N outputs, N differ".
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
-all=0
-if [ "${1:-}" = --all ]; then
-    all=1
-    shift
-fi
+golden=$root/tests/tree/bits.golden
+all=0 renew=0
+case ${1:-} in
+--all) all=1 && shift ;;
+--renew) renew=1 && shift ;;
+esac
 
 hashes() { # FOLDER OUTPUTS: one line for each file below, but for those that tell times
     (cd "$1" && find . -type f ! -name '*.log' | sort | xargs sha256sum | sed 's/^\([0-9a-f]*\)  /\1 /')
@@ -45,6 +48,10 @@ for compiler in gcc clang; do
     # shellcheck disable=SC2086
     ninja -C "$build" $targets >/dev/null
     "$build/tests/bits" >"$build/bits.txt"
+    if [ $renew = 0 ] && ! "$root/tools/golden_bits.sh" cat "$build/bits.txt" >"$build/golden.log"; then
+        cat "$build/golden.log" >&2
+        exit 1
+    fi
     if [ $all = 1 ]; then
         run_program "$build" "$build/outputs"
         hashes "$build/outputs" | awk '{ print $2, $1 }' >>"$build/bits.txt"
@@ -55,3 +62,4 @@ differ=$(diff "$root/build/bits-gcc/bits.txt" "$root/build/bits-clang/bits.txt" 
 [ "$differ" = 0 ] || cat "$root/build/bits.diff"
 echo "$outputs outputs, $differ differ"
 [ "$differ" = 0 ] && [ "$outputs" -gt 20 ]
+[ $renew = 0 ] || cp "$root/build/bits-gcc/bits.txt" "$golden"

@@ -100,11 +100,11 @@ int32_t bough_thread_count(const bough_context *ctx) {
     return ctx->def.thread_count;
 }
 
-static bool size_product(size_t count, size_t size, size_t *bytes) {
+static bool size_product(uint64_t count, size_t size, size_t *bytes) {
     return !__builtin_mul_overflow(count, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-void *bo_alloc(bough_context *ctx, size_t count, size_t size) {
+void *bo_alloc(bough_context *ctx, uint64_t count, size_t size) {
     size_t bytes = 0;
     void *block = NULL;
     if (size_product(count, size, &bytes))
@@ -116,7 +116,7 @@ void *bo_alloc(bough_context *ctx, size_t count, size_t size) {
 
 /* The system hands out large blocks as zeros, and backs each page with memory only when it is first touched. Pages that
  * are never used take no memory, and pages that are used need one pass less. */
-void *bo_calloc(bough_context *ctx, size_t count, size_t size) {
+void *bo_calloc(bough_context *ctx, uint64_t count, size_t size) {
     size_t bytes = 0;
     if (ctx->def.allocate == default_allocate && size_product(count, size, &bytes)) {
         void *block = calloc(bytes ? bytes : 1, 1);
@@ -126,11 +126,11 @@ void *bo_calloc(bough_context *ctx, size_t count, size_t size) {
     }
     void *block = bo_alloc(ctx, count, size);
     if (block)
-        memset(block, 0, count * size);
+        memset(block, 0, (size_t)count * size);
     return block;
 }
 
-void *bo_realloc(bough_context *ctx, void *block, size_t count, size_t size) {
+void *bo_realloc(bough_context *ctx, void *block, uint64_t count, size_t size) {
     if (!block)
         return bo_alloc(ctx, count, size);
     size_t bytes = 0;

@@ -17,18 +17,19 @@ struct bough_context {
 };
 
 /* Memory through the context's hooks. Sizes are checked for overflow; NULL with a message on failure.
- * A count of zero gives a valid pointer that must be freed. */
-void *bo_alloc(bough_context *ctx, size_t count, size_t size);
-void *bo_calloc(bough_context *ctx, size_t count, size_t size);
+ * A count of zero gives a valid pointer that must be freed. Counts have 64 bits, so that one that was computed with them
+ * is not cut off where size_t has 32. */
+void *bo_alloc(bough_context *ctx, uint64_t count, size_t size);
+void *bo_calloc(bough_context *ctx, uint64_t count, size_t size);
 /* Leaves the old block untouched when it fails. */
-void *bo_realloc(bough_context *ctx, void *block, size_t count, size_t size);
+void *bo_realloc(bough_context *ctx, void *block, uint64_t count, size_t size);
 void bo_free(bough_context *ctx, void *block);
 char *bo_strdup(bough_context *ctx, const char *text);
 char *bo_strndup(bough_context *ctx, const char *text, size_t length);
 
 #define BO_NEW(ctx, type) ((type *)bo_calloc((ctx), 1, sizeof(type)))
-#define BO_NEW_ARRAY(ctx, type, count) ((type *)bo_alloc((ctx), (size_t)(count), sizeof(type)))
-#define BO_NEW_ZEROS(ctx, type, count) ((type *)bo_calloc((ctx), (size_t)(count), sizeof(type)))
+#define BO_NEW_ARRAY(ctx, type, count) ((type *)bo_alloc((ctx), (uint64_t)(count), sizeof(type)))
+#define BO_NEW_ZEROS(ctx, type, count) ((type *)bo_calloc((ctx), (uint64_t)(count), sizeof(type)))
 
 /* Keeps the sentence and returns the status, so that `return bo_fail(ctx, ...)` reads well. */
 bough_status bo_fail(bough_context *ctx, bough_status status, const char *format, ...)

@@ -144,7 +144,7 @@ static bough_status find_dictionary(bough_context *ctx, const char *path, const 
 
 static bough_status parse_header(bough_context *ctx, const char *path, const char *data, size_t size, header *h) {
     *h = (header){0};
-    cursor dictionary;
+    cursor dictionary = {0};
     BO_TRY(find_dictionary(ctx, path, data, size, &dictionary));
     h->size = (size_t)(dictionary.end - data);
     if (is_record(&dictionary))

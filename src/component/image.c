@@ -229,7 +229,7 @@ void bo_image_seal(void *bytes, size_t size) {
         unsigned char *entry = image + BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * i;
         uint64_t offset = get64(entry + AT_OFFSET), length = get64(entry + AT_BYTES);
         if (offset <= size && length <= size - offset)
-            put64(entry + AT_HASH, bo_image_hash(0, image + offset, length));
+            put64(entry + AT_HASH, bo_image_hash(0, image + offset, (size_t)length));
     }
     put64(image + AT_CHECKSUM, directory_hash(image, count));
 }
@@ -332,10 +332,10 @@ static bough_status check_data(bough_context *ctx, const bo_image *image, int32_
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" does not begin where the chunk before it ends", name);
     if (offset > image->size || size > image->size - offset)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" goes beyond the end of the file", name);
-    size_t end = offset + size, next = aligned(end);
+    size_t end = (size_t)(offset + size), next = aligned(end);
     if (next > image->size || !all_zero(image->bytes + end, next - end))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the bytes after \"%s\" are not zero", name);
-    if (bo_image_hash(0, image->bytes + offset, size) != get64(entry + AT_HASH))
+    if (bo_image_hash(0, image->bytes + offset, (size_t)size) != get64(entry + AT_HASH))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the file is damaged: the checksum of \"%s\" is wrong", name);
     *place = next;
     return BOUGH_OK;
@@ -371,7 +371,7 @@ bo_chunk bo_image_chunk(const bo_image *image, int32_t index) {
                       .type = (bo_chunk_type)get32(entry + AT_TYPE),
                       .rank = (int32_t)get32(entry + AT_RANK),
                       .data = image->bytes + get64(entry + AT_OFFSET),
-                      .size = get64(entry + AT_BYTES)};
+                      .size = (size_t)get64(entry + AT_BYTES)};
     for (int i = 0; i < BO_CHUNK_MAX_RANK; i++)
         chunk.dims[i] = get64(entry + AT_DIMS + 8 * i);
     return chunk;

@@ -51,7 +51,7 @@ static void flatten_interfaces(packing *p, const bough_component *draft, double 
     size_t n = (size_t)draft->interface_count, r = (size_t)draft->r;
     double *centre = take(pool, 3 * n), *radius = take(pool, n), *translation = take(pool, 3 * n * r);
     double *bend = take(pool, 18 * n * (r + 1));
-    double *A = take(pool, 9 * n * (r + 1)), *weights = take(pool, p->parts.sizes[BO_SIZE_INTERFACE_VERTICES]);
+    double *A = take(pool, 9 * n * (r + 1)), *weights = take(pool, (size_t)p->parts.sizes[BO_SIZE_INTERFACE_VERTICES]);
     int32_t *counts = p->indices, *vertices = counts + n;
     char *names = p->interface_names;
     bo_component_parts *parts = &p->parts;

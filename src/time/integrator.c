@@ -142,7 +142,7 @@ bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, c
                                   bo_integrator **out) {
     *out = NULL;
     BO_TRY(check_def(ctx, def));
-    const bo_method *method;
+    const bo_method *method = NULL;
     BO_TRY(find_method(ctx, def->name, &method));
     if (system->residual)
         BO_TRY(check_residual_form(ctx, system, method));

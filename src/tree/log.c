@@ -548,22 +548,21 @@ typedef struct record {
 
 /* Size of the data that follow the head; false when it is no record, or ends beyond `left` bytes. */
 static bool measure(const record_head *head, const unsigned char *payload, size_t left, size_t *size) {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0; /* more than size_t may hold, until it was compared with `left` */
     switch (head->kind) {
     case BO_LOG_WRITE:
-        *size = WORD + WORD * (size_t)head->count;
+        bytes = WORD + WORD * (uint64_t)head->count;
         break;
     case BO_LOG_STEP:
     case BO_LOG_GENTLE_STEP:
     case BO_LOG_ADVANCE:
-        *size = sizeof(double);
+        bytes = sizeof(double);
         break;
     case BO_LOG_UPDATE:
     case BO_LOG_COME_BACK:
-        *size = 0;
         break;
     case BO_LOG_CHANGE:
-        *size = sizeof(change_record) * (size_t)head->count;
+        bytes = sizeof(change_record) * (uint64_t)head->count;
         break;
     case BO_LOG_SNAPSHOT:
     case BO_LOG_PATCH:
@@ -572,15 +571,16 @@ static bool measure(const record_head *head, const unsigned char *payload, size_
         memcpy(&bytes, payload, sizeof bytes);
         if (bytes > left - sizeof bytes)
             return false;
-        *size = sizeof bytes + (size_t)bytes;
+        bytes += sizeof bytes;
         break;
     case BO_LOG_INTEGRATOR:
-        *size = head->count ? sizeof(integrator_record) : 0;
+        bytes = head->count ? sizeof(integrator_record) : 0;
         break;
     default:
         return false;
     }
-    return *size <= left;
+    *size = (size_t)bytes;
+    return bytes <= left;
 }
 
 static bool is_step(bo_log_kind kind) {
@@ -701,7 +701,7 @@ bough_status bough_tree_log_read(bough_context *ctx, const void *bytes, size_t s
     *out = NULL;
     BO_TRY(read_head(ctx, bytes, size, &head));
     bough_tree_log *log = BO_NEW(ctx, bough_tree_log);
-    if (!log || !reserve(ctx, log, head.size)) {
+    if (!log || !reserve(ctx, log, (size_t)head.size)) {
         bough_tree_log_destroy(ctx, log);
         return BOUGH_ERROR_MEMORY;
     }

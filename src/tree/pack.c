@@ -115,8 +115,8 @@ static const void *data_of(const pack *p, const pack_array *array) {
     return data;
 }
 
-static uint64_t count_of(const pack *p, const pack_array *array) {
-    return p->sizes[array->dims[0]] * (array->rank > 1 ? p->sizes[array->dims[1]] : 1);
+static size_t count_of(const pack *p, const pack_array *array) {
+    return (size_t)(p->sizes[array->dims[0]] * (array->rank > 1 ? p->sizes[array->dims[1]] : 1));
 }
 
 static bough_status check_numbers(bough_context *ctx, const pack *p, bough_status status) {
@@ -262,7 +262,7 @@ static void lay_out_ties(const bough_tree_model_def *def, draft *d, double *spri
 }
 
 static void lay_out_tracks(const bough_tree_model_def *def, draft *d, double *numbers, int32_t *parts) {
-    const size_t keys = d->p.sizes[SIZE_KEYS];
+    const size_t keys = (size_t)d->p.sizes[SIZE_KEYS];
     int32_t *counts = parts + d->p.sizes[SIZE_TRACKS];
     double *time = numbers, *position = time + keys, *rotation = position + 3 * keys;
     d->p.track_part = parts, d->p.track_count = counts;
@@ -297,7 +297,7 @@ static bough_status write_pack(bough_context *ctx, const bough_tree_model_def *d
     BO_TRY(measure(ctx, def, d.p.sizes));
     bough_status status = allocate(ctx, &d);
     if (status == BOUGH_OK) {
-        const size_t parts = d.p.sizes[SIZE_PARTS], components = d.p.sizes[SIZE_COMPONENTS];
+        const size_t parts = (size_t)d.p.sizes[SIZE_PARTS], components = (size_t)d.p.sizes[SIZE_COMPONENTS];
         lay_out_settings(def, &d);
         lay_out_components(def, &d, d.integers);
         lay_out_parts(def, &d, d.numbers, d.integers + components);

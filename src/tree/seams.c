@@ -45,7 +45,7 @@ typedef struct {
 /* ---- outlines of components ---- */
 
 static size_t slot_of(const outline *o, const int64_t cell[3]) {
-    return bo_hash((uint64_t)(cell[0] + 4 * CELLS * (cell[1] + 4 * CELLS * cell[2]))) & (o->slots - 1);
+    return (size_t)bo_hash((uint64_t)(cell[0] + 4 * CELLS * (cell[1] + 4 * CELLS * cell[2]))) & (o->slots - 1);
 }
 
 static int64_t cell_of(const outline *o, int axis, double x) {

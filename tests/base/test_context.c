@@ -70,6 +70,7 @@ static void allocation_sizes_cannot_overflow(void **state) {
     bough_context *ctx = test_context(1);
     check(bo_alloc(ctx, SIZE_MAX / 2, 3) == NULL);
     check(bo_calloc(ctx, SIZE_MAX, SIZE_MAX) == NULL);
+    check(BO_NEW_ARRAY(ctx, double, ((int64_t)1 << 61) + 1) == NULL); /* its last 32 bits alone are a count of one */
     void *empty = bo_alloc(ctx, 0, 8);
     check(empty != NULL);
     bo_free(ctx, empty);

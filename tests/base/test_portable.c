@@ -3,6 +3,8 @@
 
 #include "base/portable.h"
 
+#include <float.h>
+
 #undef sin
 #undef cos
 #undef tan
@@ -66,6 +68,8 @@ enum { COUNT = sizeof functions / sizeof *functions };
 
 static void they_are_near_the_exact_ones(void **state) {
     (void)state;
+    if (LDBL_MANT_DIG == DBL_MANT_DIG)
+        test_skip("long double is no longer than double here");
     for (int k = 0; k < COUNT; k++) {
         test_random random = {(uint64_t)k};
         double worst = 0, at = 0;

@@ -4,6 +4,8 @@
 #include "contact/barrier.h"
 #include "dense/symmetric_eigen.h"
 
+#include <float.h>
+
 static const double REST = 1e-3; /* e of the mollifier in terms of |ea|^2 |eb|^2 */
 
 static double largest(int count, const double *a) {
@@ -269,6 +271,8 @@ static void derivatives_are_those_of_every_region(void **state) {
 /* Angles from a degree down to a millionth: with d they are those at which edges begin to touch. */
 static void derivatives_hold_for_nearly_parallel_edges(void **state) {
     (void)state;
+    if (LDBL_MANT_DIG == DBL_MANT_DIG)
+        test_skip("long double is no longer than double here");
     test_random random = {5};
     for (int k = 0; k < (TEST_SANITIZED ? 20 : 1000); k++) {
         const double angle = random_power(&random, -6, -1.8), d = random_power(&random, -6, -3);

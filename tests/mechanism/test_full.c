@@ -1,5 +1,5 @@
 /* The full mechanism against the reference data, closed forms and the reduced model. */
-#include "mechanisms.h"
+#include "reference.h"
 
 static bough_full_mechanism *full_of(bough_context *ctx, const sketch *s, bough_mechanism **m) {
     bough_full_mechanism *full = NULL;

@@ -1,5 +1,6 @@
 /* Reduced models: rank, stiffness, mass, damping, frequencies. */
 #include "linear_modes.h"
+#include "reference.h"
 
 typedef struct {
     bough_mechanism *mechanism;

@@ -1,5 +1,5 @@
 /* Statics about the reference pose against the reference data and a dense saddle point. */
-#include "mechanisms.h"
+#include "reference.h"
 
 #include "dense/lu.h"
 

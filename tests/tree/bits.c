@@ -1,5 +1,6 @@
-/* Prints a hash of each of many outputs of the runtime library: "name hash". tools/compare_bits.sh compares what builds
- * by two compilers print. No test by itself: without BOUGH_PORTABLE_BITS they may differ. */
+/* Prints a hash of each of many outputs of the runtime library: "name hash". With BOUGH_PORTABLE_BITS they are those of
+ * bits.golden beside this file, by any compiler and for any processor (tools/golden_bits.sh). */
+#include "../bits.h"
 #include "../component/draft.h"
 #include "garden.h"
 
@@ -10,18 +11,6 @@
 
 enum { STEPS = 120 };
 static const double dt = 1.0 / 240;
-
-static uint64_t mix(uint64_t hash, const void *data, size_t size) {
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
-}
-#define MIX_START 0xcbf29ce484222325u
-
-static void tell(const char *name, const char *more, uint64_t hash) {
-    printf("%s%s%s %016llx\n", name, more[0] ? "-" : "", more, (unsigned long long)hash);
-}
 
 /* ---- trees ---- */
 
@@ -182,5 +171,7 @@ int main(void) {
     tell_joints();
     tell_integrators();
     tell_looks();
+    tell_mechanisms();
+    tell_multibody();
     return 0;
 }

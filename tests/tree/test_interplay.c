@@ -176,7 +176,7 @@ static void snapshots_with_any_links_do_no_harm(void **unused) {
     test_random random = {77};
     for (int i = 0; i < 400; i++) { /* what follows the links may lie too */
         memcpy(bad, good, size);
-        const size_t first = HEADER + PARTS * LINK, at = first + test_bits(&random) % (size / 8 - first);
+        const size_t first = HEADER + PARTS * LINK, at = first + (size_t)test_bits(&random) % (size / 8 - first);
         bad[at] = values[test_bits(&random) % (sizeof values / sizeof *values)];
         sign(bad, size);
         check_ok(g.ctx, bough_tree_state_restore(g.ctx, g.model, g.state, bad, size));

@@ -811,6 +811,28 @@ static void one_word_too_much_is_refused(void **unused) {
     clear(&g);
 }
 
+/* 2^29 numbers of 8 bytes are none where sizes have 32 bits. */
+static void counts_beyond_the_file_are_refused(void **unused) {
+    (void)unused;
+    enum { AT_SIZE = 24, RECORD = 16 };
+    garden g = small_forest(true);
+    bough_tree_log *log;
+    size_t size;
+    unsigned char *bytes = small_recording(&g, &size);
+    bytes = realloc(bytes, size + RECORD);
+    const uint64_t end = BO_LOG_WRITE | (uint64_t)1 << 61, first = 0; /* the head of the record has its count last */
+    memcpy(bytes + size, &end, sizeof end);
+    memcpy(bytes + size + sizeof end, &first, sizeof first);
+    uint64_t records;
+    memcpy(&records, bytes + AT_SIZE, sizeof records);
+    records += RECORD;
+    memcpy(bytes + AT_SIZE, &records, sizeof records);
+    bo_log_seal(bytes, size + RECORD);
+    check_fails(g.ctx, bough_tree_log_read(g.ctx, bytes, size + RECORD, &log), BOUGH_ERROR_FORMAT, "is no record");
+    free(bytes);
+    clear(&g);
+}
+
 /* With the checksum made good again: it is refused, or does what it says, and the state stays one that can be used. */
 static void forged_files_do_no_harm(void **unused) {
     (void)unused;
@@ -831,7 +853,7 @@ static void forged_files_do_no_harm(void **unused) {
         const size_t borders[] = {16, 160, 160 + start_size, size};
         const size_t begin = borders[i % 3], end = borders[i % 3 + 1];
         for (uint64_t n = 1 + test_bits(&random) % 3; n > 0; n--) {
-            const size_t at = begin + test_bits(&random) % (end - begin);
+            const size_t at = begin + (size_t)test_bits(&random) % (end - begin);
             copy[at] = (unsigned char)(test_bits(&random) % 4 ? test_bits(&random) : test_bits(&random) % 8);
         }
         bo_log_seal(copy, size);
@@ -938,6 +960,7 @@ int main(void) {
         cmocka_unit_test(a_recording_without_records_is_refused),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(one_word_too_much_is_refused),
+        cmocka_unit_test(counts_beyond_the_file_are_refused),
         cmocka_unit_test(forged_files_do_no_harm),
         cmocka_unit_test(short_memory_is_survived),
     };
