@@ -11,7 +11,7 @@ import re
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "bough"
-MODULES = ("_core", "component", "fem", "mechanism", "mesh", "multibody", "record", "retarget", "rig", "run", "scene", "tree", "view")
+MODULES = ("_core", "_values", "component", "fem", "mechanism", "mesh", "multibody", "record", "retarget", "rig", "run", "scene", "tree", "view")
 HEAD = """# Written by python/make_stubs.py.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -203,9 +203,9 @@ def main():
 def _reexported(text):
     """Imports of a stub are private to it unless they are written "name as name"."""
     for node in ast.parse(text).body:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.module:
             yield f"from .{node.module} import " + ", ".join(f"{a.name} as {a.asname or a.name}" for a in node.names)
-        else:
+        elif not isinstance(node, ast.ImportFrom):
             yield ast.unparse(node)
 
 

@@ -10,9 +10,11 @@ Units are SI, z points up. Errors are exceptions (bough.Error) whose text says w
 `bough.lib` and `bough.ffi` are the C library as cffi sees it.
 """
 
-from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, FileError, FormatError, Handle, MissingProgram,
-                    NoConvergence, NotFinite, OutOfMemory, Record, RecoverableError, Remark, SingularError, UnsupportedError,
-                    context, ffi, lib, version)
+from . import _callbacks
+from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, FileError, FormatError, Handle,
+                    MissingProgram, NoConvergence, NotFinite, OutOfMemory, RecoverableError, Remark, SingularError,
+                    UnsupportedError, context, ffi, lib, version)
+from ._values import Record
 from .component import Component, CookJob, CookPlan, cook, cook_alike, cook_phases, share_modes
 from .fem import Body, LoadCase, Material, Modes, load_body, material_models, principal_stresses, von_mises
 from .mechanism import Blend, BlendState, FullMechanism, Mechanism, MechanismModel, MechanismState, MechanismStepper, Statics, Urdf

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 _Path = str | os.PathLike[str]
 from typing import Self
 from ._core import Handle
-from ._core import Record
+from ._values import Record
 TYPES: Any
 SETS: Any
 FOREIGN: Any
@@ -76,6 +76,7 @@ class Split(Handle):
     touching: Any
     domains: Any
     interfaces: Any
+def _again(vertices: Any, elements: ArrayLike, type: Any, sets: Any, materials: Any) -> Any: ...
 def read(name: _Path, volumes: str = ...) -> Mesh: ...
 def box(**settings: Any) -> Mesh: ...
 def rod(**settings: Any) -> Mesh: ...

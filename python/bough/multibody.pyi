@@ -10,7 +10,7 @@ _Path = str | os.PathLike[str]
 from typing import Self
 from ._core import Handle, _Arrays
 from .rig import Actor
-from ._core import Record
+from ._values import Record
 
 class FullPart(Handle):
     def __init__(self, body: Any, component: Any) -> None: ...

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 _Path = str | os.PathLike[str]
 from typing import Self
 from ._core import Handle
-from ._core import Record
+from ._values import Record
 
 class Fit(Handle):
     def __init__(self, c: Any) -> None: ...
@@ -38,9 +38,9 @@ class Adjoint(Handle):
     @property
     def view(self) -> Any: ...
     def __repr__(self) -> str: ...
+    model: Any
     shape: Any
     step_count: Any
-    model: Any
     parameter_count: Any
 
 class _Term:

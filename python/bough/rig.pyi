@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle
-from ._core import Record
+from ._core import Handle, Single
+from ._values import Record
 
 class Shape(Handle):
     def __init__(self, kind: str = ..., **settings: Any) -> None: ...
@@ -23,7 +23,7 @@ def identity() -> NDArray[Any]: ...
 def integrators() -> Any: ...
 def integrator_damping(name: _Path, hw: Any, **settings: Any) -> Any: ...
 
-class Actor:
+class Actor(Single):
     def __init__(self, c: Any, owners: Any) -> None: ...
     def __del__(self) -> None: ...
     @property

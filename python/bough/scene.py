@@ -7,7 +7,8 @@ import threading
 
 import numpy as np
 
-from ._core import Handle, call, context, fetch, ffi, lib, path, record, text, wrong
+from ._core import Handle, call, context, fetch, ffi, lib, text, wrong
+from ._values import path, record
 from .fem import Body, LoadCase
 
 
@@ -79,6 +80,9 @@ class Scene(Handle):
             self.path = os.fspath(source)
             self._load()
 
+    def __reduce_ex__(self, protocol):
+        return _again, (self.path, None, None) if self.data is None else (None, _plain(self.data), self._folder)
+
     def __repr__(self):
         if self._block is None:
             return f"<bough.Scene, not loaded: {', '.join(k for k in self.data if k != 'bough')}>" if self.data else "<bough.Scene>"
@@ -91,17 +95,16 @@ class Scene(Handle):
     # ---- building ----
 
     def _add(self, kind, name, keys):
-        if self.data is None:
-            raise wrong("this scene was read from a file; a scene that is built begins with bough.Scene()")
-        if self._block is not None:
-            self.close()
+        self.set()
         entry = {**({"name": name} if name is not None else {}), **keys}
         self.data.setdefault(self.LISTS[kind], []).append(entry)
         return Named(self, name, entry, kind)
 
     def set(self, **keys):
         """Sets keys of the scene: gravity, wind, engine, settle, ..."""
-        if self._block is not None and self.data is not None:
+        if self.data is None:
+            raise wrong("this scene was read from a file; a scene that is built begins with bough.Scene()")
+        if self._block is not None:
             self.close()
         self.data.update(keys)
         return self
@@ -265,6 +268,11 @@ class Scene(Handle):
         mechanism.end_effector_names = [text(lib.bough_scene_end_effector_name(self._c, i))
                                         for i in range(mechanism.description.end_effector_count)]
         return mechanism
+
+
+def _again(name, data, folder):
+    """The scene that was pickled or copied."""
+    return Scene(name) if data is None else Scene(data, folder=folder)
 
 
 def _table(data):

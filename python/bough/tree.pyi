@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 _Path = str | os.PathLike[str]
 from typing import Self
 from ._core import Handle, _Arrays
-from ._core import Record
+from ._values import Record
 def wind_at(wind: Any, time: float, position: ArrayLike) -> Any: ...
 def stress_levels(stresses: Any, largest: Any) -> Any: ...
 
