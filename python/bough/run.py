@@ -1,5 +1,6 @@
 """Runs: a scene stepped through time."""
 
+import html
 import threading
 import time
 import weakref
@@ -91,8 +92,9 @@ class Run(Handle):
         return f"<bough.Run at {r.time:.6g} s: {r.engine} engine, {r.integrator}, dt {r.dt:.4g} s, {r.steps} steps>"
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><td>{n}</td><td>{v:.6g}</td></tr>" for n, v in zip(self.columns, self.values))
-        return f"<code>{repr(self)[1:-1]}</code><table>{rows}</table>"
+        values = zip(self.columns, self.values) if not self.closed else ()
+        rows = "".join(f"<tr><td>{html.escape(n)}</td><td>{v:.6g}</td></tr>" for n, v in values)
+        return f"<code>{html.escape(repr(self))}</code><table>{rows}</table>"
 
     # ---- stepping ----
 

@@ -1,5 +1,6 @@
 """Scenes: files, dictionaries, and a builder for people that writes the same JSON."""
 
+import html
 import json
 import os
 import tempfile
@@ -90,7 +91,7 @@ class Scene(Handle):
         return f"<bough.Scene of {info.things}: {self.path}, engine {info.engine}>"
 
     def _repr_html_(self):
-        return f"<code>{self!r}</code>".replace("<bough", "&lt;bough") + _table(self.data or {})
+        return f"<code>{html.escape(repr(self))}</code>" + _table(self.data or {})
 
     # ---- building ----
 
@@ -276,7 +277,7 @@ def _again(name, data, folder):
 
 
 def _table(data):
-    rows = "".join(f"<tr><td>{key}</td><td>{len(value) if isinstance(value, (list, dict)) else value}</td></tr>"
+    rows = "".join(f"<tr><td>{html.escape(str(key))}</td><td>{len(value) if isinstance(value, (list, dict)) else html.escape(str(value))}</td></tr>"
                    for key, value in data.items())
     return f"<table>{rows}</table>" if rows else ""
 
