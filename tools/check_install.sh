@@ -207,7 +207,9 @@ END
 # ---- beside somebody's own sources ----
 
 # A project in C++ with Bough as a folder of it, by both ways. It gets the library, and nothing of Bough is installed with it.
+# Bough is built by clang, where it is there, since all before was built by gcc.
 check_subproject() {
+    compiler=$(command -v clang || command -v cc)
     mkdir -p "$work/host"
     cp "$work/projects/cmake/sway.cpp" "$work/projects/cmake/owned.hpp" "$work/host"
     cat >"$work/host/CMakeLists.txt" <<END
@@ -225,7 +227,7 @@ add_executable(sway sway.cpp)
 target_link_libraries(sway PRIVATE bough::rt)
 install(TARGETS sway)
 END
-    quiet cmake -S "$work/host" -B "$work/host-build" -DCMAKE_BUILD_TYPE=Release -DBOUGH_RUNTIME_ONLY=ON
+    quiet cmake -S "$work/host" -B "$work/host-build" -DCMAKE_BUILD_TYPE=Release -DBOUGH_RUNTIME_ONLY=ON -DCMAKE_C_COMPILER="$compiler"
     quiet cmake --build "$work/host-build" --parallel "$(nproc)"
     "$work/host-build/sway" "$work/y.pack" | cmp - "$work/sway.txt" || fail "a subproject gives other figures"
     quiet cmake --install "$work/host-build" --prefix "$work/hosted"
@@ -234,7 +236,7 @@ END
     quiet cmake -S "$work/host" -B "$work/host-full" -DFETCH=ON
     grep -q '^BOUGH_PYTHON:STRING=OFF' "$work/host-full/CMakeCache.txt" || fail "a subproject builds the Python package"
     grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=$' "$work/host-full/CMakeCache.txt" || fail "a subproject chooses the build type of others"
-    echo "a project of somebody else has Bough as a folder"
+    echo "a project of somebody else has Bough as a folder, built by $(basename "$compiler")"
 }
 
 # ---- the runtime, with nothing but a C compiler ----
