@@ -274,7 +274,7 @@ def _reexported(text):
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             yield f"from .{node.module} import " + ", ".join(f"{a.name} as {a.asname or a.name}" for a in node.names)
-        elif not isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.AnnAssign):
             yield ast.unparse(node)
 
 
