@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ enum {
     OPT_TOKEN,
     OPT_NO_BROWSER,
     OPT_FRAMED,
+    OPT_ATTACHED,
     OPT_PAUSED,
     OPT_ENGINE,
     OPT_COUPLING,
@@ -44,7 +46,7 @@ typedef struct {
     int32_t port;
     const char *address, *token, *viewer, *ghost;
     char made_token[33];
-    bool no_browser, paused, framed;
+    bool no_browser, paused, framed, attached;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -54,6 +56,7 @@ static const struct argp_option options[] = {
      "what the address must contain to be let in, at least 16 characters (default: random)", 0},
     {"no-browser", OPT_NO_BROWSER, 0, 0, "only print the address", 0},
     {"framed", OPT_FRAMED, 0, 0, "let pages of this computer, such as notebooks, show the page in a frame", 0},
+    {"attached", OPT_ATTACHED, 0, 0, "end when the standard input ends, with the program that holds its other end", 0},
     {"paused", OPT_PAUSED, 0, 0, "begin at rest, until somebody presses play", 0},
     {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full; of a mechanism: mechanism or full", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3", 0},
@@ -111,6 +114,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case OPT_FRAMED:
         a->framed = true;
+        break;
+    case OPT_ATTACHED:
+        a->attached = true;
         break;
     case OPT_PAUSED:
         a->paused = true;
@@ -302,6 +308,13 @@ static void check_page(const char *folder) {
         fprintf(stderr, "bough: warning: %s is not there, so that there is no page to be shown\n", path);
 }
 
+/* Whoever started the viewer may be killed; the pipe to it ends then, too. */
+static bool input_ended(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char ignored[256];
+    return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0;
+}
+
 static int serve(const arguments *a, view_session *session) {
     char reason[256];
     const view_server_def def = {.session = session,
@@ -315,7 +328,7 @@ static int serve(const arguments *a, view_session *session) {
     if (!server)
         return app_fail_with("%s", reason);
     tell_address(a, server);
-    while (!app_interrupted())
+    while (!app_interrupted() && !(a->attached && input_ended()))
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     view_server_stop(server);
     return APP_OK;

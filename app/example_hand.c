@@ -28,7 +28,7 @@ static void add_finger(json_t *scene, int finger) {
     static const double distance[] = {0.036, 0.065, 0.067, 0.0467}, height[] = {0.085, 0.040, -0.004, -0.0327};
     static const double opens[] = {-0.42, -0.1, -0.1}, closes[] = {0.16, 0.2, 0.3};
     const v3 knuckle = beside_ball(finger, 0.0515, 0.018);
-    char parent[16] = "palm", bone[16], joint[16], curve[16], pad[16];
+    char parent[32] = "palm", bone[32], joint[32], curve[32], pad[32];
     for (int i = 0; i < 3; i++) {
         const v3 from = beside_ball(finger, distance[i], height[i]),
                  to = beside_ball(finger, distance[i + 1], height[i + 1]);

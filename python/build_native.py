@@ -10,7 +10,7 @@ import cffi
 
 import cdef
 
-# What Python offers the library to call. All of them are functions of bough/_core.py.
+# What Python offers the library to call. All of them are functions of bough/_callbacks.py.
 CALLBACKS = """
 extern "Python" {
     bool bough_py_progress(void *, const bough_progress *);

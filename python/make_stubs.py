@@ -11,7 +11,7 @@ import re
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "bough"
-MODULES = ("_core", "component", "fem", "mechanism", "mesh", "multibody", "record", "retarget", "rig", "run", "scene", "tree", "view")
+MODULES = ("_core", "_values", "component", "fem", "mechanism", "mesh", "multibody", "record", "retarget", "rig", "run", "scene", "tree", "view")
 HEAD = """# Written by python/make_stubs.py.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,8 +44,24 @@ RETURNS = {
     "size": "int", "rank": "int", "memory": "int", "mass": "float", "r": "int", "radius": "float", "closed": "bool", "status": "str",
     "recoverable": "bool", "can": "set[str]", "sets": "dict[str, dict[str, NDArray[np.int32]]]",
     "value_and_grad": "tuple[float, NDArray[np.float64]]", "gradient": "tuple[float, NDArray[np.float64], NDArray[np.float64]]",
-    "value": "float", "engines": "list[str]", "json": "str", "version": "str", "type": "str",
+    "value": "float", "engines": "list[str]", "json": "str", "version": "str", "type": "str", "vertex_count": "int",
+    "model": "str", "about": "str", "young": "float", "poisson": "float", "density": "float",
+    "Scene.time": "Self", "Scene.run": "Run", "Scene.live": "Run", "Scene.model": "TreeModel", "Scene.subject": "Body | None",
+    "Scene.load_case": "LoadCase | None", "Scene.mechanism": "Mechanism | None", "Scene.info": "Record", "Scene.write": "_Path",
+    "Named.part": "Named", "Named.probe": "Scene", "Run.tree": "tuple[TreeModel, TreeState] | None", "Run.can": "set[str]",
+    "CookJob.run": "Component", "CookJob.settings": "Record", "CookPlan.run": "list[Record]", "CookPlan.items": "list[Record]",
+    "Retarget.run": "Record", "Fit.__getitem__": "Record", "MotorCurves.__call__": "tuple[float, float]", "MotorCurves.at": "tuple[float, float, float]",
+    "TreeModel.find": "int", "TreeModel.joint": "int | None", "TreeState.energies": "Record", "Viewer.__enter__": "Self", ".view": "Viewer",
+    "Component.verdicts": "dict[str, tuple[float, str]]", "Component.worst": "tuple[str, float]", "Component.evaluate": "tuple[float, NDArray[Any], NDArray[Any]]",
+    "Component.find_interface": "int", "Component.operations": "float", "Component.provenance": "dict[str, Any]", ".find_model": "int",
+    "Multibody.velocity_count": "int", "Multibody.position_count": "int", "Multibody.constraint_count": "int", "Run.values": "NDArray[Any]",
+    "Scene.set": "Self", "Scene.probe": "Self", "Scene.component": "Named", "Scene.part": "Named", "Run.spring": "tuple[float, float]",
+    "TreeState.save": "bytes", "Run.save": "None", ".program": "str", ".von_mises": "Any", ".colour": "Any", ".cook": "Any", "Body.evaluate": "Any",
+    "Mesh.surface": "tuple[Mesh, NDArray[Any], NDArray[Any]]", "Shape.surface": "tuple[NDArray[Any], NDArray[Any]]", "Picture.surface": "Self",
+    "Run.motors": "list[Record]", "Run.things": "list[Record]", "Body.static": "tuple[NDArray[Any], Record]", ".integrators": "dict[str, Record]",
+    "Statics.C": "NDArray[Any]", "MechanismModel.rank": "int", "Run.positions": "NDArray[Any]", "Adjoint.view": "Record",
 }
+RETURNS.update({f"Scene.{kind}": "Named" for kind in ("body", "link", "joint", "end_effector", "obstacle", "motor", "gear", "tie", "force", "event", "curve")})
 ARRAYS = {"vertices", "elements", "displacement", "velocity", "values", "positions", "q", "v", "a", "gravity", "frames", "points", "surface",
           "stresses", "vertex_stresses", "triangles", "compliance", "mass_matrix", "stiffness", "frequencies_hz", "pixels", "bodies",
           "edges", "select", "place", "multipliers", "lowest_frequencies", "peak_stresses", "surface_stress", "deviations", "forces"}
@@ -60,6 +76,8 @@ def default_type(node):
 
 
 def argument(name, default):
+    if isinstance(default, ast.Constant) and isinstance(default.value, bool):
+        return f"{name}: bool = ..."
     kind = ARGUMENTS.get(name) or (default_type(default) if default is not None else "Any")
     if isinstance(default, ast.Constant) and default.value is None and "None" not in kind and kind != "Any":
         kind += " | None"
@@ -81,41 +99,86 @@ def arguments(node):
     return ", ".join(words)
 
 
-def returned(node, classes):
-    """The type of what a function gives: by its name, or by the class that its last return makes."""
-    if node.name in RETURNS:
-        return RETURNS[node.name]
-    if node.name in ARRAYS:
-        return "NDArray[Any]"
-    found = [n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
-    if not found:
-        return "None"
-    last = found[-1]
-    if isinstance(last, ast.Name) and last.id == "self":
-        return "Self"
-    if isinstance(last, ast.Call):
-        function = last.func
-        if isinstance(function, ast.Attribute) and function.attr in ("_of", "_inside", "_started"):
-            function = function.value
-        if isinstance(function, ast.Name):
-            if function.id == "cls":
-                return "Self"
-            if function.id == "record":
-                return "Record"
-            if function.id in classes:
-                return function.id
-            if function.id in ("window", "copied", "taken", "pose", "matrices"):
+CALLS = {"text": "str", "word": "str", "str": "str", "bool": "bool", "len": "int", "int": "int", "float": "float", "record": "Record",
+         "existing": "int", "set": "set[str]", "abilities": "set[str]", "bytes": "bytes", "slice": "slice"}
+CALLS.update(dict.fromkeys(("window", "copied", "taken", "pose", "matrices", "floats", "ints", "output", "_frequencies"), "NDArray[Any]"))
+NUMBERS = {"int32_t *": "int", "double *": "float", "bool *": "bool"}
+
+
+def union(kinds):
+    """One type for several: Any where one of them is not known."""
+    kinds = list(dict.fromkeys(kinds))
+    return "Any" if not kinds or "Any" in kinds else " | ".join(sorted(kinds, key=lambda kind: kind == "None"))
+
+
+def inferred(node, known, classes):
+    """The type of an expression; known: types of local names."""
+    def of(part):
+        return inferred(part, known, classes)
+
+    if isinstance(node, ast.Constant):
+        return "None" if node.value is None else DEFAULTS.get(type(node.value), "Any")
+    if isinstance(node, ast.Name):
+        return "Self" if node.id == "self" else known.get(node.id, "Any")
+    if isinstance(node, ast.JoinedStr):
+        return "str"
+    if isinstance(node, ast.Compare) or isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return "bool"
+    if isinstance(node, (ast.List, ast.ListComp)):
+        return f"list[{of(node.elt) if isinstance(node, ast.ListComp) else union(map(of, node.elts))}]"
+    if isinstance(node, (ast.Dict, ast.DictComp)):
+        return f"dict[str, {of(node.value) if isinstance(node, ast.DictComp) else 'Any'}]"
+    if isinstance(node, ast.Tuple):
+        return f"tuple[{', '.join(map(of, node.elts))}]"
+    if isinstance(node, ast.IfExp):
+        return union([of(node.body), of(node.orelse)])
+    if isinstance(node, ast.Subscript):
+        value = of(node.value)
+        if value.startswith("ffi "):
+            return NUMBERS.get(value[4:], "Any")
+        return value if value == "NDArray[Any]" and isinstance(node.slice, ast.Slice) else "Any"
+    if isinstance(node, ast.Call):
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            if called.attr in ("_of", "_inside", "_started"):
+                called = called.value
+            elif ast.unparse(called) == "ffi.new" and isinstance(node.args[0], ast.Constant):
+                return "ffi " + node.args[0].value
+            elif ast.unparse(called.value) == "np":
                 return "NDArray[Any]"
+            elif called.attr in ("copy", "reshape", "upper", "strip"):
+                return of(called.value)
+        if isinstance(called, ast.Name):
+            return "Self" if called.id == "cls" else called.id if called.id in classes else CALLS.get(called.id, "Any")
     return "Any"
 
 
-def function(node, indent, classes):
+def returned(node, classes, owner=""):
+    """The type of what a function gives: by its name, or by what it returns."""
+    for name in (f"{owner}.{node.name}", node.name):
+        if name in RETURNS:
+            return RETURNS[name]
+    if node.name in ARRAYS:
+        return "NDArray[Any]"
+    known = {}
+    for assigned in sorted((n for n in ast.walk(node) if isinstance(n, ast.Assign)), key=lambda n: n.lineno):
+        target, kind = assigned.targets[0], assigned.value
+        pairs = zip(target.elts, kind.elts) if isinstance(target, ast.Tuple) and isinstance(kind, ast.Tuple) else [(target, kind)]
+        known.update({t.id: inferred(k, known, classes) for t, k in pairs if isinstance(t, ast.Name)})
+    found = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+    if not any(found):
+        return "None"
+    kind = union("None" if value is None else inferred(value, known, classes) for value in found)
+    return "Any" if "ffi " in kind else kind
+
+
+def function(node, indent, classes, owner=""):
     lines = []
     for d in node.decorator_list:
         word = ast.unparse(d)
         if word in ("property", "classmethod", "staticmethod") or word.endswith(".setter"):
             lines.append(f"{indent}@{word}")
-    lines.append(f"{indent}def {node.name}({arguments(node)}) -> {'None' if any('setter' in l for l in lines) else returned(node, classes)}: ...")
+    lines.append(f"{indent}def {node.name}({arguments(node)}) -> {'None' if any('setter' in l for l in lines) else returned(node, classes, owner)}: ...")
     return lines
 
 
@@ -123,11 +186,12 @@ def members(node, classes):
     lines = []
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and (not item.name.startswith("_") or item.name in RETURNS or item.name in ("__getitem__", "__call__")):
-            lines += function(item, "    ", classes)
+            lines += function(item, "    ", classes, node.name)
         elif isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name) and not item.targets[0].id.startswith("_"):
             name = item.targets[0].id
             if isinstance(item.value, ast.Call) and ast.unparse(item.value.func) == "property":
-                kind = RETURNS.get(name) or ("NDArray[Any]" if name in ARRAYS else "Any")
+                read = item.value.args[0]
+                kind = RETURNS.get(f"{node.name}.{name}") or RETURNS.get(name) or ("NDArray[Any]" if name in ARRAYS else inferred(read.body, {}, classes))
                 lines += ["    @property", f"    def {name}(self) -> {kind}: ..."]
             else:
                 lines.append(f"    {name}: Any")
@@ -140,6 +204,10 @@ def members(node, classes):
                         and not target.attr.startswith("_") and target.attr not in known:
                     known.add(target.attr)
                     lines.append(f"    {target.attr}: {'NDArray[Any]' if target.attr in ARRAYS else 'Any'}")
+    if node.name == "Record":
+        lines.append("    def __getattr__(self, name: str) -> Any: ...")
+    if "setattr(self" in ast.unparse(node):
+        lines.append("    def __getattr__(self, name: str) -> NDArray[Any]: ...")
     if any("__getattr__" in ast.unparse(b) for b in node.body if isinstance(b, ast.FunctionDef) and b.name == "__getattr__"):
         lines.append("    def __getattr__(self, name: str) -> NDArray[Any]: ...")
     return lines or ["    ..."]
@@ -162,9 +230,9 @@ def stub(module):
     body = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            bases = f"({', '.join(ast.unparse(b) for b in node.bases)})" if node.bases else ""
+            bases = f"({', '.join(ast.unparse(b).replace('list', 'list[Any]') for b in node.bases)})" if node.bases else ""
             body += ["", f"class {node.name}{bases}:", *members(node, classes)]
-        elif isinstance(node, ast.FunctionDef) and not node.decorator_list:
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             body += function(node, "", classes)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and not node.targets[0].id.startswith("_"):
             body.append(f"{node.targets[0].id}: Any")
@@ -179,7 +247,7 @@ def stub(module):
                 lines.append(f"from .{node.module} import {', '.join(names)}")
     own = classes_of(module)
     for m in MODULES:
-        needed = sorted(c for c in classes_of(m) - own - imported if any(f"-> {c}:" in line for line in body))
+        needed = sorted(c for c in classes_of(m) - own - imported if any(re.search(rf"-> .*\b{c}\b", line) for line in body))
         if needed and m != module:
             lines.append(f"from .{m} import {', '.join(needed)}")
     return "\n".join(lines + body) + "\n"
@@ -190,6 +258,7 @@ def main():
     stubs["__init__"] = (FOLDER / "__init__.py").read_text().split('"""', 2)[2].lstrip().replace("__version__ = version", "__version__: str")
     stubs["__init__"] = "# Written by python/make_stubs.py.\n" + "\n".join(
         line for line in _reexported(stubs["__init__"])) + "\n"
+    stubs["_callbacks"] = "# Written by python/make_stubs.py.\n"
     stubs["_native"] = "# Written by python/make_stubs.py.\nfrom typing import Any\n\nffi: Any\nlib: Any\n"
     wrong = [m for m, text in stubs.items() if not (FOLDER / f"{m}.pyi").exists() or (FOLDER / f"{m}.pyi").read_text() != text]
     if "--check" in sys.argv:
@@ -203,9 +272,9 @@ def main():
 def _reexported(text):
     """Imports of a stub are private to it unless they are written "name as name"."""
     for node in ast.parse(text).body:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.module:
             yield f"from .{node.module} import " + ", ".join(f"{a.name} as {a.asname or a.name}" for a in node.names)
-        else:
+        elif isinstance(node, ast.AnnAssign):
             yield ast.unparse(node)
 
 

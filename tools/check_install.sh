@@ -1,8 +1,8 @@
 #!/bin/sh
 # check_install.sh [BUILD]: installs what BUILD (default: build) holds, moves it elsewhere, and uses it from there as
 # somebody would who has never seen the sources: symbols and versions, headers, manual pages, completions, the viewer's
-# page, pkg-config, CMake, the projects of examples/projects, and the runtime built by a C compiler alone. It needs g++,
-# pkg-config, SDL2, OpenGL and xvfb (./bough setup ci).
+# page, pkg-config, CMake, the projects of examples/projects, the Python package, and the runtime built by a C compiler
+# alone or beside somebody's own sources. It needs g++, pkg-config, SDL2, OpenGL and xvfb (./bough setup install).
 set -eu
 cd "$(dirname -- "$0")/.."
 root=$PWD
@@ -34,7 +34,14 @@ same() {
 # ---- install, and move ----
 
 cmake -DBOUGH_INSTALL=ON "$build" >/dev/null
-quiet cmake --build "$build" --target bough bough_rt_shared bough_full_shared manual
+targets="bough bough_rt_shared bough_full_shared manual"
+python=OFF
+if cmake --build "$build" --target help | grep -q bough_python_package; then
+    python=ON
+    targets="$targets bough_python_package"
+fi
+# shellcheck disable=SC2086
+quiet cmake --build "$build" --target $targets
 quiet cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/moved"
 prefix=$work/moved
@@ -142,7 +149,7 @@ check_projects() {
     quiet cmake -S "$work/projects/cmake" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS=-Werror
     quiet cmake --build "$work/cmake"
     "$work/cmake/pack" "$work/y-tree/scene.json" "$work/y.pack" 2>/dev/null
-    "$work/cmake/sway" "$work/y.pack"
+    "$work/cmake/sway" "$work/y.pack" | tee "$work/sway.txt"
 
     # The libraries linked into the program, by both ways; and the components that are not there are named.
     sed 's/COMPONENTS rt full/COMPONENTS rt_static full_static/; s/bough::rt/bough::rt_static/; s/bough::full/bough::full_static/' \
@@ -168,6 +175,68 @@ check_sdl() {
              END { print "the oak covers " 100 * (leaf + bark) / NR " % of the upper half of the picture"
                    exit !(leaf > 0.03 * NR && leaf + bark < 0.6 * NR && bark > 300) }' ||
         fail "the picture of the oak is empty"
+}
+
+# ---- the Python package ----
+
+# It finds the library and the program beside it; a tree is cooked and stepped, and the viewer answers.
+check_python() {
+    [ $python = ON ] || { echo "skipped: the Python package was not built; ./bough setup python"; return 0; }
+    packages=$(dirname "$(find "$prefix" -path '*/bough/__init__.py')")/..
+    interpreter=$(sed -n 's/^BOUGH_PYTHON_EXECUTABLE:FILEPATH=//p' "$build/CMakeCache.txt")
+    (cd "$work" && PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 "$interpreter" - "$prefix" "$version") <<'END' || fail "import bough does not work"
+import os, sys, urllib.request
+import bough
+prefix, version = map(os.path.realpath, sys.argv[1:])
+assert os.path.realpath(bough.__file__).startswith(prefix) and bough.__version__ == os.path.basename(version), bough.__file__
+with open("/proc/self/maps") as maps:
+    loaded = {line.split()[-1] for line in maps if "libbough" in line}
+assert loaded and all(os.path.realpath(name).startswith(prefix) for name in loaded), loaded
+run = bough.Scene(prefix + "/share/bough/examples/y-tree/scene.json").run()
+run.step(10)
+assert bough.view_program() == prefix + "/bin/bough", bough.view_program()
+if os.path.isdir(prefix + "/share/bough/viewer/node_modules"):
+    with bough.view(run, browser=False) as viewer:
+        assert b"<html" in urllib.request.urlopen(viewer.url).read()
+print("import bough:", run)
+END
+    (cd "$work" && PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 "$interpreter" "$prefix/share/bough/examples/python/flower.py" &&
+        [ -s flower.png ]) || fail "the flower was not drawn"
+}
+
+# ---- beside somebody's own sources ----
+
+# A project in C++ with Bough as a folder of it, by both ways. It gets the library, and nothing of Bough is installed with it.
+# Bough is built by clang, where it is there, since all before was built by gcc.
+check_subproject() {
+    compiler=$(command -v clang || command -v cc)
+    mkdir -p "$work/host"
+    cp "$work/projects/cmake/sway.cpp" "$work/projects/cmake/owned.hpp" "$work/host"
+    cat >"$work/host/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(host LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)
+if(FETCH)
+  include(FetchContent)
+  FetchContent_Declare(bough SOURCE_DIR $root)
+  FetchContent_MakeAvailable(bough)
+else()
+  add_subdirectory($root bough)
+endif()
+add_executable(sway sway.cpp)
+target_link_libraries(sway PRIVATE bough::rt)
+install(TARGETS sway)
+END
+    quiet cmake -S "$work/host" -B "$work/host-build" -DCMAKE_BUILD_TYPE=Release -DBOUGH_RUNTIME_ONLY=ON -DCMAKE_C_COMPILER="$compiler"
+    quiet cmake --build "$work/host-build" --parallel "$(nproc)"
+    "$work/host-build/sway" "$work/y.pack" | cmp - "$work/sway.txt" || fail "a subproject gives other figures"
+    quiet cmake --install "$work/host-build" --prefix "$work/hosted"
+    same "what a project with Bough as a folder installs" "$(cd "$work/hosted" && find . -type f)" ./bin/sway
+    # With FetchContent and all of Bough a project is configured, too; Python and the build type are not Bough's concern.
+    quiet cmake -S "$work/host" -B "$work/host-full" -DFETCH=ON
+    grep -q '^BOUGH_PYTHON:STRING=OFF' "$work/host-full/CMakeCache.txt" || fail "a subproject builds the Python package"
+    grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=$' "$work/host-full/CMakeCache.txt" || fail "a subproject chooses the build type of others"
+    echo "a project of somebody else has Bough as a folder, built by $(basename "$compiler")"
 }
 
 # ---- the runtime, with nothing but a C compiler ----
@@ -201,5 +270,7 @@ check_manual
 check_viewer
 check_projects
 check_sdl
+check_python
 check_runtime
+check_subproject
 echo "what is installed works from where it was moved to"

@@ -27,7 +27,7 @@ image = left.imshow(1e3 * shown, cmap="RdBu_r", vmin=-1e3 * abs(shown).max(), vm
 names = [f"{end} {axis}" for end in mechanism.end_effector_names for axis in ("x", "y", "z", "rx", "ry", "rz")]
 left.set_xticks(range(12), names, rotation=90, fontsize=8)
 left.set_yticks(range(12), names, fontsize=8)
-left.set_title("compliance of both ends, mm/N", fontsize=10)
+left.set_title("compliance of both ends, mm/N (turns at the radius)", fontsize=10)
 figure.colorbar(image, ax=left)
 for points, label, style in ((rest[:, :3, 3], "at rest", "k."), (moved, "linear", "C0."), (bent[:, :3, 3], "full mechanism", "C3+")):
     right.plot(points[:, 0], points[:, 2], style, label=label)

@@ -12,4 +12,5 @@ for i in range(8):
     root.part(f"petal {i}", petal, interface=f"spot {i}", rotate_deg=[0, -25, 45 * i])
 run = scene.live(dt=1 / 240)
 run.step(480)
-bough.Picture(box=([-0.1, -0.1, 0], [0.1, 0.1, 0.35])).surface(run.positions(), run.mesh.elements, colour=[0.8, 0.3, 0.35]).render().write("flower.png")
+colours = [[0.3, 0.5, 0.2]] * run.things[0].vertex_count + [[0.8, 0.3, 0.35]] * sum(petal.vertex_count for petal in run.things[1:])
+bough.Picture(box=([-0.1, -0.1, 0], [0.1, 0.1, 0.35])).surface(run.positions(), run.mesh.elements, vertex_colours=colours).render().write("flower.png")

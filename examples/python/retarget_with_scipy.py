@@ -50,7 +50,7 @@ left.legend()
 for values, label in zip(deviations, ("animation", "found")):
     middle.plot(times, values, label=label)
 middle.set(xlabel="time, s", ylabel="weight off its path, mm")
-middle.legend()
+middle.legend(loc="upper left", fontsize=8)
 right.semilogy(history)
 right.set(xlabel="iteration", ylabel="objective")
 save(figure, "retarget_with_scipy.png")

@@ -14,7 +14,7 @@ import bough  # noqa: E402
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[1]
 QUICK = "--quick" in sys.argv
-FOLDER = next((pathlib.Path(word) for word in sys.argv[1:] if not word.startswith("-")), pathlib.Path(__file__).parent / "images")
+FOLDER = next((pathlib.Path(word) for word in sys.argv[1:] if not word.startswith("-")), pathlib.Path())
 
 
 def save(figure, name):
@@ -26,7 +26,7 @@ def save(figure, name):
     except ImportError:
         return
     with Image.open(FOLDER / name) as image:
-        image.convert("RGB").quantize(64).save(FOLDER / name, optimize=True)
+        image.convert("RGB").quantize(256).save(FOLDER / name, optimize=True)
     print(FOLDER / name)
 
 
@@ -43,7 +43,7 @@ def draw(axes, vertices, triangles, values=None, lower=None, upper=None, box=Non
     vertices = vertices.astype(float)
     box = box or (vertices.min(0), vertices.max(0))
     style = {} if values is None else {"scalars": values, "scalar_min": lower, "scalar_max": upper}
-    picture = bough.Picture(width=width, height=height, samples=2, box=box, **view)
+    picture = bough.Picture(width=width, height=height, box=box, **{"samples": 2, **view})
     axes.imshow(picture.surface(vertices, triangles, **style).render().pixels[..., :3])
     axes.set_axis_off()
     axes.set_title(label, fontsize=10)

@@ -24,7 +24,7 @@ places = np.arange(len(frequencies))
 left.bar(places - 0.3, frequencies, 0.3, label="all links")
 for i, (found, label) in enumerate(zip(reduced, ("reduced to the tool", "and two inner modes"))):
     left.bar(places[:len(found)] + 0.3 * i, found, 0.3, label=label)
-left.set(xlabel="mode", ylabel="frequency, Hz", yscale="log")
+left.set(xlabel="mode", ylabel="frequency, Hz")
 left.legend(fontsize=8)
 for name, style in (("full mechanism", "-"), ("reduced", "--")):
     for axis, colour in ((1, "C2"), (2, "C3")):

@@ -22,8 +22,12 @@ print(f"{len(run.things)} parts: {steps * dt:.2f} s took {seconds:.2f} s")
 
 figure = plt.figure(figsize=(9, 4.2), layout="constrained")
 left, right = figure.subplots(1, 2)
-stress = run.vertex_stresses
-draw(left, run.positions(), run.mesh.elements, np.log10(stress + 1e3), 3.5, 6.5, label="stress after the last step, 3 kPa to 3 MPa")
+stress = np.log10(run.vertex_stresses + 1.0)
+lower, upper = np.percentile(stress, [1, 97])
+vertices = run.positions()
+middle, half = (vertices.max(0) + vertices.min(0)) / 2, (vertices.max(0) - vertices.min(0)) / 2
+draw(left, vertices, run.mesh.elements, stress, lower, upper, box=(middle - 0.8 * half, middle + 0.8 * half), samples=3,
+     label=f"stress after the last step, {10 ** lower / 1e3:.2g} kPa to {10 ** upper / 1e6:.2g} MPa")
 right.plot(times, 100 * (np.array(places) - places[0]), linewidth=1)
 right.set(xlabel="time, s", ylabel="sway of five leaves, cm")
 save(figure, "wind_on_an_oak.png")

@@ -10,9 +10,13 @@ Units are SI, z points up. Errors are exceptions (bough.Error) whose text says w
 `bough.lib` and `bough.ffi` are the C library as cffi sees it.
 """
 
-from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, FileError, FormatError, Handle, MissingProgram,
-                    NoConvergence, NotFinite, OutOfMemory, Record, RecoverableError, Remark, SingularError, UnsupportedError,
-                    context, ffi, lib, version)
+import types
+
+from . import _callbacks
+from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, FileError, FormatError, Handle,
+                    MissingProgram, NoConvergence, NotFinite, OutOfMemory, RecoverableError, Remark, SingularError,
+                    UnsupportedError, context, ffi, lib, version)
+from ._values import Record
 from .component import Component, CookJob, CookPlan, cook, cook_alike, cook_phases, share_modes
 from .fem import Body, LoadCase, Material, Modes, load_body, material_models, principal_stresses, von_mises
 from .mechanism import Blend, BlendState, FullMechanism, Mechanism, MechanismModel, MechanismState, MechanismStepper, Statics, Urdf
@@ -28,3 +32,8 @@ from .view import Viewer, view
 from .view import program as view_program
 
 __version__ = version
+__all__ = sorted(name for name, what in list(globals().items()) if not name.startswith("_") and not isinstance(what, types.ModuleType))
+for _name in __all__:
+    if isinstance(globals()[_name], type) and issubclass(globals()[_name], Exception):
+        globals()[_name].__module__ = "bough"  # as tracebacks call it
+del _name

@@ -1,16 +1,17 @@
-"""What all modules stand on: errors, contexts, ownership, callbacks, and structs of C from and to Python.
+"""What all modules stand on: errors, contexts, ownership.
 
 Contexts. A context of the library serves one calling thread at a time, so every thread has one of its own, made when it
 is first needed. `with Context(threads=1, progress=...)` takes another one for a while.
 
 Ownership. A Handle (a Mesh, a Run, ...) has a Block, which destroys the object of the library when nobody uses it any
 more: the handle, handles of what was made from it (a run of its scene), and NumPy arrays that look into it all count.
+What is let go of inside of a callback may be in use by the call around it, and is destroyed when that call is over.
 """
 
 import atexit
 import difflib
 import math
-import os
+import sys
 import threading
 import warnings
 import weakref
@@ -120,117 +121,80 @@ def wrong(sentence):
 def nearest(word, words):
     """The tail of a sentence that suggests what a wrong name was meant to be."""
     close = difflib.get_close_matches(str(word), list(words), 1)
-    return f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(sorted(words))}"
+    return f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(sorted(words)) or 'none'}"
 
 
 # ---- callbacks: an exception in one ends the call, and is raised by it ----
 
-_raised = {}  # by thread
+_left = {}  # by thread: what its callbacks left for the end of the call: ("raised", error), ("ended", block)
+_threads = threading.local()
+
+
+def _leave(kind, what):
+    thread = getattr(_threads, "caller", None) or threading.get_ident()
+    _left.setdefault(thread, []).append((kind, what))
 
 
 def keep_exception(kind, error, traceback):
     """Called where a callback raised something, also Ctrl-C: the call of the library raises it when it comes back."""
-    _raised.setdefault(threading.get_ident(), error)
+    _leave("raised", error)
 
 
-def raise_kept():
-    """Raises what a callback of this thread has raised."""
-    if _raised:
-        error = _raised.pop(threading.get_ident(), None)
-        if error is not None:
-            raise error
+def called_for(thread):
+    """Says that this thread, which may be one of the library, is in a callback for another one, which waits for it."""
+    _threads.caller = thread
 
 
-def _callback(error=None):
-    """A function that the library calls; where it raises, the library gets `error`."""
-    return ffi.def_extern(onerror=keep_exception, error=error)
+def in_callback():
+    """Whether this thread is inside of a callback, and so of a call of the library."""
+    return getattr(_threads, "callbacks", 0) > 0
 
 
-def _go_on(answer):
-    """Whether what a callback returned lets the call go on: all but False does."""
-    return answer is None or bool(answer)
+class Inside:
+    """`with` around the code of a callback."""
+
+    def __enter__(self):
+        _threads.callbacks = getattr(_threads, "callbacks", 0) + 1
+
+    def __exit__(self, *_):
+        _threads.callbacks -= 1
 
 
-def _status(answer):
-    return lib.BOUGH_OK if _go_on(answer) else lib.BOUGH_CANCELLED
-
-
-@_callback(False)
-def bough_py_progress(user, progress):
-    function = ffi.from_handle(user).progress
-    return function is None or _go_on(function(text(progress.what), progress.fraction, text(progress.detail)))
-
-
-@_callback()
-def bough_py_warn(user, sentence):
-    ffi.from_handle(user).warn(text(sentence))
-
-
-@_callback()
-def bough_py_reading(user, path):
-    ffi.from_handle(user).reading(text(path))
-
-
-@_callback(float("nan"))
-def bough_py_distance(user, x):
-    return float(ffi.from_handle(user)(np.array((x[0], x[1], x[2]))))
-
-
-@_callback(False)
-def bough_py_on_step(user, fraction, u):
-    function, size = ffi.from_handle(user)
-    return _go_on(function(fraction, np.frombuffer(ffi.buffer(u, 8 * size)).reshape(-1, 3).copy()))
-
-
-@_callback(lib.BOUGH_CANCELLED)
-def bough_py_watch(user, ctx, run):
-    return _status(ffi.from_handle(user).watched())
-
-
-@_callback()
-def bough_py_tell(user, changes, count):
-    ffi.from_handle(user).told(changes, count)
-
-
-@_callback(lib.BOUGH_CANCELLED)
-def bough_py_tree(user, ctx, model, state):
-    return _status(ffi.from_handle(user)())
-
-
-@_callback()
-def bough_py_drive(user, motor, time, place, rate):
-    place[0] = rate[0] = float("nan")  # what is found where the function raises
-    place[0], rate[0] = ffi.from_handle(user)(motor, time)
-
-
-@_callback()
-def bough_py_term(user, step, u, v, multipliers, value, by_displacement, by_velocity, by_multiplier):
-    ffi.from_handle(user)(step, u, v, multipliers, value, by_displacement, by_velocity, by_multiplier)
-
-
-@_callback(False)
-def bough_py_searched(user, progress):
-    return _go_on(ffi.from_handle(user)(record(progress)))
-
-
-@_callback()
-def bough_py_cooked(user, cooked):
-    """May be called by a thread of the library: the exception is kept for the thread that waits for it."""
-    thread, function = ffi.from_handle(user)
-    try:
-        function(cooked)
-    except BaseException as error:
-        _raised.setdefault(thread, error)
+def finish_callbacks():
+    """After a call: destroys what its callbacks let go of, and raises what the first of them raised."""
+    if in_callback():
+        return  # the call around this one is not over
+    left = _left.pop(threading.get_ident(), ())
+    for kind, what in left:
+        if kind == "ended":
+            what.end()
+    for kind, what in left:
+        if kind == "raised":
+            raise what
 
 
 # ---- contexts ----
 
 
 def _warn(sentence):
-    warnings.warn(sentence, Remark, stacklevel=2)
+    """Warns where the package was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bough."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, Remark, stacklevel=level)
 
 
-class Block:
+class Single:
+    """What must not be copied by copy or pickle: the library's memory would belong to two."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol):
+        raise UnsupportedError(f"a {type(self).__name__} cannot be copied or pickled; pass on what it is made of (a file, a dictionary, "
+                               "arrays), and make one there", lib.BOUGH_ERROR_UNSUPPORTED)
+
+
+class Block(Single):
     """An object of the library, destroyed when the last of those who use it lets go."""
 
     __slots__ = ("pointer", "destroy", "keeps", "count", "__weakref__")
@@ -253,6 +217,13 @@ class Block:
             self.count -= 1
             if self.count != 0:
                 return
+        if in_callback():
+            _leave("ended", self)
+        else:
+            self.end()
+
+    def end(self):
+        """Destroys the object."""
         if self.destroy is not None:
             self.destroy(self.pointer)
         for keep in self.keeps:
@@ -266,7 +237,7 @@ class _Listeners:
         self.progress, self.warn, self.reading = progress, warn, None
 
 
-class Context:
+class Context(Single):
     """Memory, threads and callbacks of the calls that a thread of Python makes.
 
     threads: how many threads the library uses (0: one per core). progress(what, fraction, detail) is called during long
@@ -330,16 +301,14 @@ class Context:
 
     def check(self, status):
         """Raises the error of a status; also what a callback raised meanwhile."""
-        raise_kept()
-        if status != lib.BOUGH_OK:
-            raise ERRORS.get(status, Error)(text(lib.bough_message(self.pointer)), status)
+        sentence = None if status == lib.BOUGH_OK else text(lib.bough_message(self.pointer))
+        finish_callbacks()
+        if sentence is not None:
+            raise ERRORS.get(status, Error)(sentence, status)
 
     def like(self, threads=None):
         """A new context with the same callbacks."""
         return Context(self.threads if threads is None else threads, self._listeners.progress, self._listeners.warn)
-
-
-_threads = threading.local()
 
 
 def _stack():
@@ -373,7 +342,7 @@ def call(function, *arguments):
     """Calls a function that takes a context and returns a status; raises where it fails."""
     ctx = context()
     status = function(ctx.pointer, *arguments)
-    if status != lib.BOUGH_OK or _raised:
+    if status != lib.BOUGH_OK or _left:
         ctx.check(status)
 
 
@@ -382,7 +351,7 @@ def call(function, *arguments):
 _finish_at_exit = weakref.WeakSet()
 
 
-class Handle:
+class Handle(Single):
     """The base of what the library made. Memory is freed when nothing uses it; close() or `with` let go at once."""
 
     _block = None
@@ -427,13 +396,23 @@ class Handle:
             self.close()
 
 
+def of(kind, thing):
+    """What the library made, of a handle of this kind."""
+    if not isinstance(thing, kind):
+        raise wrong(f"a bough.{kind.__name__} is wanted, not {thing!r}")
+    return thing._c
+
+
 @atexit.register
 def _close_all():
     for handle in list(_finish_at_exit):
-        handle.close()
+        try:
+            handle.close()
+        except Error:
+            pass  # a thread still works with it
 
 
-class _Window:
+class _Window(Single):
     """Memory of the library as NumPy sees it."""
 
     __slots__ = ("__array_interface__", "block")
@@ -504,289 +483,6 @@ class _Arrays(Handle):
         for name in self.__dict__.pop("_kept", ()):
             del self.__dict__[name]
         super().close()
-
-
-# ---- arguments ----
-
-
-def existing(number, count, what):
-    """A number of something, checked for functions of the library that ask for one that exists."""
-    if not 0 <= number < count:
-        raise wrong(f"there is no {what} {number}; there are {count}, counted from 0")
-    return int(number)
-
-
-
-def floats(values, *shape, kind="<f8"):
-    """A contiguous array of these values; shape: what it must have, -1 for any number."""
-    array = np.ascontiguousarray(values, dtype=kind)
-    if shape:
-        try:
-            array = array.reshape(shape)
-        except ValueError:
-            wanted = " x ".join("n" if n < 0 else str(n) for n in shape)
-            raise wrong(f"numbers of shape {wanted} are wanted, not {' x '.join(map(str, array.shape)) or 'one'}") from None
-    return array
-
-
-def ints(values, *shape):
-    """The same with whole numbers."""
-    return floats(values, *shape, kind="<i4")
-
-
-def pointer(array, kind="double"):
-    """The first number of a contiguous array, for C."""
-    return ffi.NULL if array is None else ffi.from_buffer(kind + "[]", array) if array.size else ffi.new(kind + "[1]")
-
-
-def vector(values):
-    """Three numbers for C."""
-    return pointer(floats(values, 3))
-
-
-def output(out, shape, kind):
-    """The array to fill in: `out`, checked, or a new one."""
-    if out is None:
-        return np.empty(shape, kind)
-    if out.dtype != np.dtype(kind) or out.size != math.prod(shape) or not out.flags.c_contiguous or not out.flags.writeable:
-        raise wrong(f"out must be a contiguous array of {np.dtype(kind).name} with the shape {tuple(shape)}")
-    return out
-
-
-def path(name):
-    """A file's name for C."""
-    return ffi.NULL if name is None else ffi.new("char[]", os.fsencode(name))
-
-
-def chars(name):
-    """A text for C."""
-    return ffi.NULL if name is None else ffi.new("char[]", str(name).encode())
-
-
-_enums = {}
-
-
-def _words(kind):
-    """Names of an enum's values without what they have in common: {"tet4": 1, ...}."""
-    if kind not in _enums:
-        names = {name: number for number, name in ffi.typeof(kind).elements.items()}
-        common = os.path.commonprefix(list(names)).rpartition("_")[0] if len(names) > 1 else "BOUGH"
-        _enums[kind] = {name[len(common) + 1:].lower().replace("_", "-"): number for name, number in names.items()}
-    return _enums[kind]
-
-
-def enum(kind, value):
-    """The number of an enum's value by its name: enum("bough_element_type", "tet4")."""
-    if not isinstance(value, str):
-        return int(value)
-    word = value.lower().replace("_", "-").replace(" ", "-")
-    if word not in _words(kind):
-        words = [w for w in _words(kind) if not w.endswith("count")]
-        raise wrong(f'there is no "{value}"{nearest(word, words)}')
-    return _words(kind)[word]
-
-
-def word(kind, number):
-    """The name of an enum's value."""
-    for name, value in _words(kind).items():
-        if value == number:
-            return name
-    return str(number)
-
-
-# ---- structs ----
-
-POSE = ffi.typeof("bough_pose")
-
-
-def default(kind):
-    """A struct of this type with its defaults, or zeros where it has none."""
-    kind = kind.removeprefix("struct ")
-    make = getattr(lib, "bough_default_" + kind[len("bough_"):], None)
-    c = ffi.new(kind + " *")
-    if make is not None:
-        c[0] = make()
-    return c
-
-
-# What structs point to lives as long as they do.
-_pointed_to = weakref.WeakKeyDictionary()
-
-
-def definition(kind, values, keep=None):
-    """A struct of this type: defaults, and `values` over them. It keeps what it points to; where it becomes a part of
-    something that lives longer, `keep` collects that, too."""
-    keep = [] if keep is None else keep
-    c = default(kind)
-    fill(c, values, keep)
-    keep.append(c)
-    _pointed_to[c] = [k for k in keep if k is not c]
-    return c
-
-
-def fill(c, values, keep):
-    """Sets fields of a struct by name. Lists set the field that counts them too."""
-    fields = dict(ffi.typeof(c).item.fields if ffi.typeof(c).kind == "pointer" else ffi.typeof(c).fields)
-    for name, value in values.items():
-        if name not in fields:
-            known = [f for f in fields if f not in ("cookie", "reserved") and not f.endswith(("_data", "_user", "_count"))]
-            raise wrong(f'there is no setting "{name}"{nearest(name, known)}')
-        if value is not None:
-            _set(c, name, fields[name].type, fields, value, keep)
-
-
-def _set(c, name, kind, fields, value, keep):
-    if kind.kind == "primitive":
-        setattr(c, name, value.encode() if kind.cname == "char" else bool(value) if kind.cname == "_Bool" else value)
-    elif kind.kind == "enum":
-        setattr(c, name, enum(kind.cname, value))
-    elif kind.kind == "array":
-        array = floats(value, *([-1] if kind.length is None else [kind.length]), kind=KINDS[kind.item.cname])
-        ffi.memmove(getattr(c, name), array, array.nbytes)
-    elif kind.kind == "struct":
-        if kind is POSE:
-            value = pose_values(value)
-        part = getattr(c, name)
-        if isinstance(value, ffi.CData):
-            setattr(c, name, value)
-            return
-        if hasattr(lib, "bough_default_" + kind.cname.removeprefix("struct ")[len("bough_"):]):
-            setattr(c, name, default(kind.cname)[0])
-        fill(part, value, keep)
-    else:
-        _point(c, name, kind.item, fields, value, keep)
-
-
-def _point(c, name, item, fields, value, keep):
-    if isinstance(value, Handle):
-        setattr(c, name, value._c)
-        keep.append(value)
-    elif isinstance(value, ffi.CData):
-        setattr(c, name, value)
-        keep.append(value)
-    elif item.cname == "char":
-        array = ffi.new("char[]", os.fsencode(value))
-        keep.append(array)
-        setattr(c, name, array)
-    elif item.kind == "primitive":
-        array = floats(value, kind=KINDS[item.cname])
-        keep.append(array)
-        setattr(c, name, pointer(array, item.cname))
-        _count(c, name, fields, len(array))
-        if name == "heights" and array.ndim == 2:
-            c.rows, c.columns = array.shape
-    elif item.kind == "pointer":
-        texts = item.item.cname == "char"
-        array = ffi.new(f"{item.item.cname} *[]", [chars(v) if texts else v._c for v in value])
-        keep.extend(list(value))
-        keep.append(array)
-        if texts:
-            strings = [chars(v) for v in value]
-            keep.extend(strings)
-            for i, string in enumerate(strings):
-                array[i] = string
-        setattr(c, name, ffi.cast(ffi.getctype(ffi.typeof(array).item, "*"), array))
-        _count(c, name, fields, len(value))
-    elif isinstance(value, dict):
-        setattr(c, name, definition(item.cname, value, keep))
-    else:
-        array = structs(item.cname, value, keep)
-        setattr(c, name, array)
-        _count(c, name, fields, len(value))
-
-
-def structs(kind, values, keep=None):
-    """An array of structs from a list of dictionaries; as for definition()."""
-    keep = [] if keep is None else keep
-    kind = kind.removeprefix("struct ")
-    array = ffi.new(kind + "[]", max(len(values), 1))
-    for i, value in enumerate(values):
-        if isinstance(value, ffi.CData):
-            array[i] = value if ffi.typeof(value).kind == "struct" else value[0]
-        else:
-            if kind == "bough_pose":
-                value = pose_values(value)
-            array[i] = default(kind)[0]
-            fill(array[i], value, keep)
-    _pointed_to[array] = list(keep)
-    keep.append(array)
-    return array
-
-
-def _count(c, name, fields, count):
-    """Sets "shape_count" beside "shapes", "body_count" beside "bodies", "vertex_count" beside "vertices"."""
-    for one in (name[:-4] + "ex" if name.endswith("ices") else None, name[:-3] + "y" if name.endswith("ies") else None, name[:-2] if name.endswith("es") else None,
-                name[:-1] if name.endswith("s") else None, name):
-        if one and one + "_count" in fields:
-            setattr(c, one + "_count", count)
-            return
-
-
-def pose_values(value):
-    """A pose as a dictionary: of one, of a 4 x 4 or 3 x 4 matrix, of (position, rotation), or of a position alone."""
-    if isinstance(value, dict):
-        return {"position": np.zeros(3), "rotation": np.eye(3), **value}
-    if isinstance(value, tuple) and len(value) == 2:
-        return {"position": value[0], "rotation": value[1]}
-    matrix = floats(value)
-    if matrix.shape in ((4, 4), (3, 4)):
-        return {"position": matrix[:3, 3].copy(), "rotation": matrix[:3, :3].copy()}
-    return {"position": floats(matrix, 3), "rotation": np.eye(3)}
-
-
-def pose(c):
-    """A pose of C as a 4 x 4 matrix: x -> rotation x + position."""
-    matrix = np.eye(4)
-    matrix[:3, 3] = np.frombuffer(ffi.buffer(c.position))
-    matrix[:3, :3] = np.frombuffer(ffi.buffer(c.rotation)).reshape(3, 3)
-    return matrix
-
-
-def _short(value):
-    if isinstance(value, np.ndarray):
-        return "[" + " ".join(f"{v:.6g}" for v in value.flat) + "]" if value.size <= 9 else f"<{value.shape}>"
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
-
-
-class Record:
-    """Numbers and texts that belong together, read from a struct of the library."""
-
-    def __init__(self, **values):
-        self.__dict__.update(values)
-
-    def __repr__(self):
-        shown = [f"{name}={_short(value)}" for name, value in self.__dict__.items()]
-        return f"<{', '.join(shown)}>"
-
-    def __eq__(self, other):
-        return isinstance(other, Record) and repr(self) == repr(other)
-
-    def asdict(self):
-        """The same as a dictionary."""
-        return dict(self.__dict__)
-
-
-def record(c):
-    """A struct of C as a Record; what it points to, but for texts, is left out."""
-    kind = ffi.typeof(c)
-    values = {}
-    for name, field in (kind.item if kind.kind == "pointer" else kind).fields:
-        if name in ("cookie", "reserved"):
-            continue
-        value = getattr(c, name)
-        if field.type.kind == "primitive":
-            values[name] = value
-        elif field.type.kind == "enum":
-            values[name] = word(field.type.cname, value)
-        elif field.type.kind == "pointer" and field.type.item.cname == "char":
-            values[name] = text(value)
-        elif field.type.kind == "array" and field.type.item.cname == "char":
-            values[name] = ffi.string(value).decode("utf-8", "replace")
-        elif field.type.kind == "array" and field.type.item.kind == "primitive":
-            values[name] = copied(ffi.cast(field.type.item.cname + " *", value), (field.type.length,))
-        elif field.type.kind == "struct":
-            values[name] = pose(value) if field.type is POSE else record(value)
-    return Record(**values)
 
 
 def fetch(function, *arguments):

@@ -5,8 +5,8 @@ import threading
 
 import numpy as np
 
-from ._core import (Handle, NotFinite, call, chars, definition, enum, existing, fetch, ffi, floats, ints, lib, output,
-                    path, pointer, record, text, window, word, wrong)
+from ._core import Handle, NotFinite, call, fetch, ffi, lib, of, text, window, wrong
+from ._values import Keep, chars, definition, enum, existing, floats, ints, output, path, pointer, record, word
 from .fem import Body, LoadCase
 
 VERDICTS = ("frequencies", "forces", "motion", "loads")
@@ -40,6 +40,9 @@ class Component(Handle):
     def read(cls, data):
         """The same from bytes."""
         return cls._of(fetch(lib.bough_component_read, ffi.from_buffer(data), len(data)))
+
+    def __reduce_ex__(self, protocol):
+        return Component.read, (bytes(self),)
 
     def save(self, name):
         """Writes a .bough file."""
@@ -217,10 +220,14 @@ def _cook_def(body, interfaces, settings, keep):
     return definition("bough_cook_def", settings, keep)
 
 
+def _keep(body):
+    return Keep(coordinates=3 * lib.bough_body_mesh(of(Body, body)).vertex_count)
+
+
 def cook(body, load_case=None, interfaces=None, times=False, **settings):
     """Reduces a body to a component. interfaces: {name: vertices or selection}; parent: the interface by which it hangs;
     r, basis ("mass-loaded+derivatives"), tolerance, elastic, keep_volume, ... With times also seconds of each phase."""
-    keep, seconds = [], np.zeros(lib.BOUGH_COOK_PHASE_COUNT)
+    keep, seconds = _keep(body), np.zeros(lib.BOUGH_COOK_PHASE_COUNT)
     component = ffi.new("bough_component **")
     call(lib.bough_cook, body._c, load_case._c if load_case else ffi.NULL, _cook_def(body, interfaces or {}, settings, keep),
          pointer(seconds), component)
@@ -230,7 +237,7 @@ def cook(body, load_case=None, interfaces=None, times=False, **settings):
 
 def cook_alike(body, pattern_body, pattern, load_case=None, interfaces=None, **settings):
     """Cooks a body that differs a little from that of a component (cooked with keep_volume), with the same coordinates."""
-    keep = []
+    keep = _keep(body)
     return Component._of(fetch(lib.bough_cook_alike, body._c, load_case._c if load_case else ffi.NULL,
                                _cook_def(body, interfaces or {}, settings, keep), pattern_body._c, pattern._c))
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ._core import (NoConvergence, Cancelled, Handle, call, chars, default, definition, fetch, ffi, fill, floats, ints,
-                    lib, path, pointer, record, text, vector, window)
+from ._core import Cancelled, Handle, NoConvergence, call, fetch, ffi, lib, of, text, window, wrong
+from ._values import (chars, default, definition, displacements, fill, floats, ints, mapping, path, pointer, record,
+                      vector)
 from .mesh import Mesh
 
 MODELS = "bough_material_model"
@@ -25,8 +26,16 @@ class Material:
     poisson = property(lambda self: self._c.poisson, doc="Poisson's ratio.")
     density = property(lambda self: self._c.density, doc="kg/m^3.")
 
+    def __reduce_ex__(self, protocol):
+        return _material, (record(self._c).asdict(),)
+
     def __repr__(self):
         return f"bough.Material({self.model!r}, young={self.young:g}, poisson={self.poisson:g}, density={self.density:g})"
+
+
+def _material(constants):
+    """The material that was pickled or copied."""
+    return Material(**constants)
 
 
 def find_model(name):
@@ -63,10 +72,12 @@ class Body(Handle):
     def __init__(self, mesh, material=None, regions=(), **settings):
         keep = []
         if material is not None:
-            settings["material"] = (material if isinstance(material, Material) else Material(**material))._c[0]
+            if not isinstance(material, Material):
+                material = Material(material) if isinstance(material, str) else Material(**mapping(material, "bough.Material"))
+            settings["material"] = material._c[0]
         if regions:
             settings["regions"] = [{"set": name, "material": m._c[0]} for name, m in regions]
-        self._take(fetch(lib.bough_body_create, mesh._c, definition("bough_body_def", settings, keep)))
+        self._take(fetch(lib.bough_body_create, of(Mesh, mesh), definition("bough_body_def", settings, keep)))
 
     def _take(self, body, owner=None):
         self._own(body, None if owner else lib.bough_body_destroy, [owner])
@@ -90,7 +101,7 @@ class Body(Handle):
         return LoadCase(self)
 
     def _u(self, u):
-        return None if u is None else floats(u, 3 * lib.bough_body_mesh(self._c).vertex_count)
+        return None if u is None else displacements(u, lib.bough_body_mesh(self._c).vertex_count)
 
     def measure(self):
         """Mass, centre, inertia, and the speed of sound."""
@@ -181,6 +192,8 @@ class LoadCase(Handle):
     def fix(self, vertices, axes="xyz", displacement=None):
         """Holds axes of vertices at rest, or at a displacement."""
         vertices = self._vertices(vertices)
+        if not set(axes) <= set("xyz"):
+            raise wrong(f'axes are some of "xyz", not "{axes}"')
         bits = sum(1 << "xyz".index(axis) for axis in set(axes))
         call(lib.bough_load_case_fix, self._c, pointer(vertices, "int32_t"), len(vertices), bits,
              ffi.NULL if displacement is None else vector(displacement))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, definition, existing, fetch, ffi, floats, lib, path, pointer,
-                    pose, record, structs, text, vector, window, wrong)
+from ._core import Handle, _Arrays, call, context, fetch, ffi, lib, nearest, text, window, wrong
+from ._values import Keep, chars, definition, existing, floats, path, pointer, pose, record, structs, vector
 from .rig import Actor
 
 
@@ -58,8 +58,10 @@ class Mechanism(Handle):
 
     def _joint(self, joint):
         count = lib.bough_mechanism_describe(self._c).joint_count
-        number = self.description.joints.index(joint) if isinstance(joint, str) else joint
-        return existing(number, count, "joint")
+        names = self.description.joints
+        if isinstance(joint, str) and joint not in names:
+            raise wrong(f'there is no joint "{joint}"{nearest(joint, [n for n in names if n])}')
+        return existing(names.index(joint) if isinstance(joint, str) else joint, count, "joint")
 
     def statics(self, **settings):
         """Answers to unit wrenches at the end effectors; method: "exact" or "recursive"; end_effectors, motors."""
@@ -85,7 +87,7 @@ class Mechanism(Handle):
     def modes(self, count):
         """Frequencies, and twists of the links in each mode (count x links x 6)."""
         links = lib.bough_mechanism_describe(self._c).link_count
-        hz, twists, found = np.empty(count), np.empty((count, links, 6)), ffi.new("int32_t *")
+        hz, twists, found = np.empty(max(count, 0)), np.empty((max(count, 0), links, 6)), ffi.new("int32_t *")
         call(lib.bough_mechanism_modes, self._c, count, pointer(hz), pointer(twists), found)
         return hz[:found[0]], twists[:found[0]]
 
@@ -143,7 +145,7 @@ def matrices(poses):
 
 
 def _frequencies(function, c, count):
-    hz, found = np.empty(count), ffi.new("int32_t *")
+    hz, found = np.empty(max(count, 0)), ffi.new("int32_t *")
     call(function, c, count, pointer(hz), found)
     return hz[:found[0]]
 
@@ -342,7 +344,8 @@ class Blend(Handle):
 
     def __init__(self, mechanism, workspace, settings):
         self.mechanism, self.report = mechanism, None
-        keep = []
+        keep = Keep(wrenches=6 * lib.bough_mechanism_describe(mechanism._c).end_effector_count,
+                    motors=len((settings.get("statics") or {}).get("motors") or ()))
         d = definition("bough_mechanism_blend_def", settings, keep)
         if workspace is None:
             blend = fetch(lib.bough_mechanism_blend_create, mechanism._c, d)
@@ -366,12 +369,12 @@ class Blend(Handle):
 
     def add(self, poses, wrench=None, motors=None):
         """One more point: poses of all links at an equilibrium under a wrench, with motors at these offsets."""
-        poses = self.mechanism._all(poses)
-        wrench = pointer(None if wrench is None else floats(wrench, -1))
+        poses, first = self.mechanism._all(poses), self[0]._c
+        wrench = pointer(None if wrench is None else floats(wrench, 6 * first.end_effector_count))
         if motors is None:
             call(lib.bough_mechanism_blend_add, self._c, poses, wrench)
         else:
-            call(lib.bough_mechanism_blend_add_driven, self._c, poses, pointer(floats(motors, -1)), wrench)
+            call(lib.bough_mechanism_blend_add_driven, self._c, poses, pointer(floats(motors, first.motor_count)), wrench)
 
     def state(self):
         """A state at the first point."""

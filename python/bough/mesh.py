@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, copied, definition, enum, fetch, ffi, floats, ints, lib, path, pointer, record,
-                    structs, taken, text, window, word, wrong)
+from ._core import Handle, call, copied, fetch, ffi, lib, taken, text, window, wrong
+from ._values import chars, definition, enum, existing, floats, ints, path, pointer, record, structs, word
 
 TYPES = "bough_element_type"
 SETS = "bough_set_kind"
@@ -61,9 +61,13 @@ class Mesh(Handle):
             if type is None:
                 raise wrong("elements are rows of 3, 4, 8 or 10 numbers of vertices")
         element = Element(FOREIGN.get(type, type))
-        elements = elements.reshape(-1, element.nodes)
+        if elements.ndim == 2 and elements.shape[1] != element.nodes:
+            raise wrong(f"elements of the type {element.name} are rows of {element.nodes} numbers of vertices, not of {elements.shape[1]}")
+        elements = ints(elements, -1, element.nodes)
         self._take(fetch(lib.bough_mesh_create, element.number, len(vertices), pointer(vertices), len(elements),
                          pointer(elements, "int32_t")))
+
+    _writable = True
 
     def _take(self, mesh):
         self._own(mesh, lib.bough_mesh_destroy)
@@ -75,11 +79,21 @@ class Mesh(Handle):
         return self
 
     @classmethod
-    def _inside(cls, mesh, owner):
-        """A mesh that belongs to something else."""
+    def _inside(cls, mesh, owner, writable=False):
+        """A mesh that belongs to something else, which may rely on it."""
         self = cls.__new__(cls)
         self._own(mesh, None, [owner])
+        self._writable = writable
         return self
+
+    def _mine(self):
+        if not self._writable:
+            raise wrong("this mesh belongs to something else, which relies on it; copy.copy(mesh) is one that may be changed")
+        return self._c
+
+    def __reduce_ex__(self, protocol):
+        found = [(kind, name, items) for kind, sets in self.sets.items() for name, items in sets.items()]
+        return _again, (self.vertices.copy(), self.elements.copy(), self.type, found, [m.asdict() for m in self.materials])
 
     def __repr__(self):
         if self.closed:
@@ -93,14 +107,14 @@ class Mesh(Handle):
 
     @property
     def vertices(self):
-        """n x 3, m; may be written, and check() then says whether it is still a mesh."""
-        return window(self._block, self._c.vertices, (self._c.vertex_count, 3), True)
+        """n x 3, m. Those of a mesh of one's own may be written; check() then says whether it is still a mesh."""
+        return window(self._block, self._c.vertices, (self._c.vertex_count, 3), self._writable)
 
     @property
     def elements(self):
         """Numbers of vertices, a row for each element."""
         nodes = lib.bough_element_node_count(self._c.type)
-        return window(self._block, self._c.elements, (self._c.element_count, nodes), True)
+        return window(self._block, self._c.elements, (self._c.element_count, nodes))
 
     def __len__(self):
         return self._c.element_count
@@ -124,11 +138,11 @@ class Mesh(Handle):
     def add_set(self, kind, name, items):
         """Adds items to a named set, which is made when it is new."""
         items = ints(items, -1)
-        call(lib.bough_mesh_add_set, self._c, enum(SETS, kind), chars(name), pointer(items, "int32_t"), len(items))
+        call(lib.bough_mesh_add_set, self._mine(), enum(SETS, kind), chars(name), pointer(items, "int32_t"), len(items))
 
     def add_material(self, name, young=0, poisson=0, density=0, element_set=""):
         """Adds constants (SI; 0: unknown) of an element set, or of all elements."""
-        call(lib.bough_mesh_add_material, self._c, chars(name), young, poisson, density, chars(element_set))
+        call(lib.bough_mesh_add_material, self._mine(), chars(name), young, poisson, density, chars(element_set))
 
     @property
     def materials(self):
@@ -156,12 +170,12 @@ class Mesh(Handle):
     def repair(self):
         """Flips inverted elements; returns how many there were."""
         flipped = ffi.new("int32_t *")
-        call(lib.bough_mesh_repair, self._c, flipped)
+        call(lib.bough_mesh_repair, self._mine(), flipped)
         return flipped[0]
 
     def transform(self, **settings):
         """Moves the vertices: scale (0.001 for millimetres), up ("x", "y" or "z"), rotate_deg."""
-        call(lib.bough_mesh_transform, self._c, definition("bough_mesh_transform_def", settings))
+        call(lib.bough_mesh_transform, self._mine(), definition("bough_mesh_transform_def", settings))
         return self
 
     def surface(self):
@@ -216,7 +230,8 @@ class Mesh(Handle):
     def split_surface(self, domain, surface):
         """Cuts a surface that is drawn instead of this mesh along its domains: a list, None where one has no triangle."""
         domain = ints(domain, self._c.element_count)
-        parts = ffi.new("bough_mesh *[]", int(domain.max(initial=0)) + 1)
+        existing(domain.min(initial=0), len(domain), "domain")
+        parts = ffi.new("bough_mesh *[]", 1 + existing(domain.max(initial=0), len(domain), "domain"))
         call(lib.bough_mesh_split_surface, self._c, pointer(domain, "int32_t"), len(parts), surface._c, parts)
         return [None if part == ffi.NULL else Mesh._of(part) for part in parts]
 
@@ -234,7 +249,7 @@ class Mesh(Handle):
                 raise wrong(f'the field "{title}" has {len(values)} rows; there are {self._c.vertex_count} vertices and '
                             f"{self._c.element_count} elements")
             described.append({"name": title, "on_elements": len(values) != self._c.vertex_count,
-                              "components": values.size // max(len(values), 1), "values": values})
+                              "components": values.size // max(len(values), 1), "values": pointer(values)})
         call(lib.bough_mesh_write_fields, self._c, path(name), structs("bough_field", described, keep), len(described))
 
 
@@ -272,7 +287,7 @@ class Split(Handle):
         for i in range(c.domain_count):
             found = record(ffi.addressof(c.domains, i))
             d = c.domains[i]
-            found.mesh = Mesh._inside(d.mesh, self)
+            found.mesh = Mesh._inside(d.mesh, self, True)
             found.vertex_map = window(self._block, d.vertex_map, (d.mesh.vertex_count,))
             found.element_map = window(self._block, d.element_map, (d.mesh.element_count,))
             self.domains.append(found)
@@ -294,6 +309,16 @@ class Split(Handle):
 
 
 # ---- making ----
+
+
+def _again(vertices, elements, type, sets, materials):
+    """The mesh that was pickled or copied."""
+    mesh = Mesh(vertices, elements, type)
+    for kind, name, items in sets:
+        mesh.add_set(kind, name, items)
+    for material in materials:
+        mesh.add_material(**material)
+    return mesh
 
 
 def read(name, volumes="refuse"):
@@ -337,7 +362,7 @@ def from_data(data):
         if chosen not in known:
             raise wrong(f"the mesh has no {', '.join(FOREIGN)}")
         points = floats(data.points)
-        if points.shape[1] == 2:
+        if points.ndim == 2 and points.shape[1] == 2:
             points = np.pad(points, ((0, 0), (0, 1)))
         return Mesh(points, np.concatenate(known[chosen]), FOREIGN[chosen])
     if hasattr(data, "vertices") and hasattr(data, "faces"):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, definition, existing, fetch, ffi, lib, pointer, pose, record, structs, text,
-                    window)
+from ._core import Handle, _Arrays, call, fetch, ffi, lib, text, window
+from ._values import definition, existing, pointer, pose, record, structs
 from .rig import Actor
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, chars, context, definition, enum, fetch, ffi, fill, floats, ints, lib, path, pointer,
-                    structs, text, vector, window, wrong)
+from ._core import Handle, call, context, fetch, ffi, lib, text, window, wrong
+from ._values import Keep, chars, definition, enum, fill, floats, ints, path, pointer, structs, vector
 
 
 def colour(t, map="sequential"):
@@ -37,10 +37,12 @@ class Picture(Handle):
 
     def set(self, box=None, **settings):
         """Changes camera, light or background."""
-        fill(self._def, settings, [])
+        changed = ffi.new("bough_picture_def *", self._def[0])
+        fill(changed, settings, [])
         if box is not None:
-            lib.bough_picture_frame(self._def, vector(box[0]), vector(box[1]))
-        call(lib.bough_picture_set_def, self._c, self._def)
+            lib.bough_picture_frame(changed, vector(box[0]), vector(box[1]))
+        call(lib.bough_picture_set_def, self._c, changed)
+        self._def = changed
         return self
 
     def clear(self):
@@ -51,11 +53,12 @@ class Picture(Handle):
     def surface(self, vertices, triangles, **style):
         """Adds a surface. style: colour, vertex_colours, scalars (with scalar_min, scalar_max, colour_map), gloss, edges."""
         vertices, triangles = floats(vertices, -1, 3), ints(triangles, -1, 3)
+        keep = Keep(vertices=len(vertices), triangles=len(triangles))
         if "scalars" in style:
             scalars = style["scalars"] = floats(style["scalars"], len(vertices))
             style = {"scalar_min": scalars.min(), "scalar_max": scalars.max(), **style}
         call(lib.bough_picture_add_surface, self._c, pointer(vertices), len(vertices), pointer(triangles, "int32_t"), len(triangles),
-             definition("bough_surface_style", style))
+             definition("bough_surface_style", style, keep))
         return self
 
     def lines(self, points, **style):
@@ -156,7 +159,7 @@ class Output(_Writer):
 def plot(name, series, **settings):
     """Writes a line plot, .svg or .png. series: {name: (x, y)}; settings: title, x_title, y_title, width, height, log_x, ..."""
     keep = []
-    rows = [{"name": title, "count": len(y), "x": floats(x, len(y)), "y": floats(y)} for title, (x, y) in series.items()]
+    rows = [{"name": title, "x": floats(x, len(y)), "y": floats(y, len(y))} for title, (x, y) in series.items()]
     call(lib.bough_plot_write, definition("bough_plot_def", settings, keep), structs("bough_series", rows, keep), len(rows), path(name))
 
 
@@ -173,12 +176,9 @@ class Glb(_Writer):
     def mesh(self, positions, triangles, targets=None, **settings):
         """Adds a mesh; returns its number. targets: n x vertices x 3; settings: colour, name, normals."""
         positions, triangles = floats(positions, -1, 3, kind="<f4"), ints(triangles, -1, 3)
-        keep = []
-        d = definition("bough_glb_mesh", {**settings, "positions": positions, "triangles": triangles}, keep)
-        d.vertex_count, d.triangle_count = len(positions), len(triangles)
-        if targets is not None:
-            targets = floats(targets, -1, len(positions), 3, kind="<f4")
-            d.target_count, d.targets = len(targets), pointer(targets, "float")
+        d = definition("bough_glb_mesh", {**settings, "positions": positions, "triangles": triangles, "targets": targets},
+                       Keep(vertices=len(positions)))
+        d.vertex_count = len(positions)
         call(lib.bough_glb_add_mesh, self._c, d)
         self._meshes.append(d.target_count)
         return len(self._meshes) - 1
@@ -253,6 +253,8 @@ def write_obj(name, positions, triangles, normals=None, groups=()):
     positions, triangles = floats(positions, -1, 3, kind="<f4"), ints(triangles, -1, 3)
     normals = None if normals is None else floats(normals, len(positions), 3, kind="<f4")
     groups = list(groups) or [("surface", len(triangles))]
+    if sum(count for _, count in groups) != len(triangles):
+        raise wrong(f"the groups have {sum(count for _, count in groups)} triangles, and the surface {len(triangles)}")
     array = structs("bough_obj_group", [{"name": n, "triangle_count": c} for n, c in groups])
     call(lib.bough_obj_write, path(name), len(positions), pointer(positions, "float"), pointer(normals, "float"),
          pointer(triangles, "int32_t"), len(groups), array)

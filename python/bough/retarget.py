@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, copied, definition, existing, fetch, ffi, floats, lib, path, pointer, record, structs,
-                    text, window, wrong)
+from ._core import Handle, call, copied, fetch, ffi, lib, text, window, wrong
+from ._values import Keep, definition, existing, floats, path, pointer, record, structs
 
 
 class Fit(Handle):
@@ -91,12 +91,15 @@ class Adjoint(Handle):
     """
 
     def __init__(self, state, curves, term=None, **settings):
-        self.model, keep = state.model, []
+        self.model = state.model
         self.shape = curves.points.shape
         settings = dict(settings)
         if "step_count" not in settings:
             raise wrong("Adjoint needs step_count, the number of steps, and dt")
+        keep = Keep(motors=self.shape[0], steps=settings["step_count"] + 1)
         if settings.get("limits") is not None:
+            if len(settings["limits"]) != self.shape[0]:
+                raise wrong(f"there are curves of {self.shape[0]} motors, and limits of {len(settings['limits'])}")
             settings["limits"] = structs("bough_motor_limits", settings["limits"], keep)
         self.parameter_count, self._frames = len(settings.get("parameters") or ()), len(settings.get("tracked") or ())
         self.step_count = settings["step_count"]

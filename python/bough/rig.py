@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import (Handle, call, context, copied, definition, existing, fetch, ffi, floats, lib, pointer, pose, record,
-                    structs, text, vector, window)
+from ._core import Handle, Single, call, context, copied, fetch, ffi, lib, text, window, wrong
+from ._values import definition, existing, floats, pointer, pose, record, structs, vector
 
 
 class Shape(Handle):
@@ -77,7 +77,7 @@ def integrator_damping(name, hw, **settings):
 # ---- the contact world ----
 
 
-class Actor:
+class Actor(Single):
     """Who takes part in a contact world and steps itself: made by actor() of a mechanism or a multibody state."""
 
     def __init__(self, c, owners):
@@ -113,6 +113,8 @@ class World(Handle):
         d = definition("bough_contact_world_def", {**settings, "bodies": list(bodies), "obstacles": list(obstacles)}, keep)
         array = ffi.new("bough_contact_actor[]", max(1, len(actors)))
         for i, actor in enumerate(actors):
+            if actor._c is None:
+                raise wrong("this actor is in a world already; make another one")
             array[i] = actor._c[0]
             actor._c = None
         d.actors, d.actor_count = array, len(actors)

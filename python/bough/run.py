@@ -1,5 +1,6 @@
 """Runs: a scene stepped through time."""
 
+import html
 import threading
 import time
 import weakref
@@ -7,8 +8,8 @@ import weakref
 import numpy as np
 
 from . import _core
-from ._core import (Handle, _finish_at_exit, copied, definition, ffi, lib, output, path, pointer, pose, record, structs,
-                    text, vector, window, wrong, Error, chars, context)
+from ._core import Handle, _finish_at_exit, copied, ffi, lib, text, window, wrong, Error, context
+from ._values import definition, output, path, pointer, pose, record, structs, vector, chars
 from .mesh import Mesh
 
 CAPABILITIES = []
@@ -38,7 +39,7 @@ class Run(Handle):
     def __init__(self, scene, threads=None, watch=None, tell=None, **settings):
         self.scene, self._watch, self._tell = scene, watch, tell
         self._context = context().like(threads)
-        self._busy = threading.Lock()
+        self._busy, self._user = threading.Lock(), None
         keep = []
         d = definition("bough_run_def", settings, keep)
         self._told = ffi.new_handle(_Listener(weakref.ref(self)))
@@ -57,13 +58,32 @@ class Run(Handle):
     def _call(self, function, *arguments):
         """Calls a function with the run's own context, which no other run uses."""
         if not self._busy.acquire(blocking=False):
-            raise wrong("this run is in use by another thread, or by its own callback; make one run for each thread")
+            raise wrong(self._in_use())
+        self._user = threading.get_ident()
         try:
             status = function(self._ctx, *arguments)
         finally:
+            self._user = None
             self._busy.release()
-        if status != lib.BOUGH_OK or _core._raised:
+        if status != lib.BOUGH_OK or _core._left:
             self._context.check(status)
+
+    def _read(self, function, *arguments):
+        """Likewise a function that changes nothing, which the run's own callbacks may call, too."""
+        if self._user == threading.get_ident():
+            self._context.check(function(self._ctx, *arguments))
+        else:
+            self._call(function, *arguments)
+
+    def _in_use(self):
+        return ("a callback may look at its run, but neither step nor change it" if self._user == threading.get_ident() else
+                "this run is in use by another thread; make one run for each thread")
+
+    def close(self):
+        """Lets go of the memory; arrays that look into it keep it until they go too."""
+        if self._user is not None and self._user != threading.get_ident():
+            raise wrong(self._in_use())
+        super().close()
 
     def __repr__(self):
         if self.closed:
@@ -72,8 +92,9 @@ class Run(Handle):
         return f"<bough.Run at {r.time:.6g} s: {r.engine} engine, {r.integrator}, dt {r.dt:.4g} s, {r.steps} steps>"
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><td>{n}</td><td>{v:.6g}</td></tr>" for n, v in zip(self.columns, self.values))
-        return f"<code>{repr(self)[1:-1]}</code><table>{rows}</table>"
+        values = zip(self.columns, self.values) if not self.closed else ()
+        rows = "".join(f"<tr><td>{html.escape(n)}</td><td>{v:.6g}</td></tr>" for n, v in values)
+        return f"<code>{html.escape(repr(self))}</code><table>{rows}</table>"
 
     # ---- stepping ----
 
@@ -107,7 +128,7 @@ class Run(Handle):
 
     def save(self, name):
         """Writes a checkpoint."""
-        self._call(lib.bough_run_save, self._c, path(name))
+        self._read(lib.bough_run_save, self._c, path(name))
 
     def restore(self, name):
         """Goes on from a checkpoint."""
@@ -116,7 +137,7 @@ class Run(Handle):
     def keep(self):
         """The present moment of a live run, to go back to."""
         place = ffi.new("bough_moment **")
-        self._call(lib.bough_run_keep, self._c, place)
+        self._read(lib.bough_run_keep, self._c, place)
         return Moment(place[0])
 
     def back_to(self, moment):
@@ -153,7 +174,7 @@ class Run(Handle):
     def spring(self, thing):
         """Stiffness and damping of a spring that moves a thing without tearing at it."""
         stiffness, damping = ffi.new("double *"), ffi.new("double *")
-        self._call(lib.bough_run_spring, self._c, self._thing(thing), stiffness, damping)
+        self._read(lib.bough_run_spring, self._c, self._thing(thing), stiffness, damping)
         return stiffness[0], damping[0]
 
     def change(self, *changes):
@@ -327,7 +348,7 @@ class Run(Handle):
         if out is None:
             out = np.empty((self._vertex_count(thing), 3), "<f4")
         out = output(out, (self._vertex_count(thing), 3), "<f4")
-        self._call(lib.bough_run_positions, self._c, thing, pointer(out, "float"))
+        self._read(lib.bough_run_positions, self._c, thing, pointer(out, "float"))
         return out
 
     def _vertex_count(self, thing):
@@ -400,8 +421,8 @@ class Run(Handle):
 
     def modes(self, count, shapes=False):
         """Small vibrations about the present state of a live run: frequencies_hz, shapes, unstable_count."""
-        frequencies = np.zeros(count)
-        array = np.zeros((count, self._vertex_count(-1), 3)) if shapes else None
+        frequencies = np.zeros(max(count, 0))
+        array = np.zeros((len(frequencies), self._vertex_count(-1), 3)) if shapes else None
         modes = ffi.new("bough_run_modes *", {"most": count, "frequencies_hz": pointer(frequencies), "shapes": pointer(array)})
         self._call(lib.bough_run_find_modes, self._c, modes)
         found = record(modes)
@@ -459,11 +480,7 @@ class _Listener:
     def watched(self):
         run = self.run()
         if run is not None and run._block is not None:
-            run._busy.release()  # the callback may look at the run, and steps nothing meanwhile
-            try:
-                return run._watch(run)
-            finally:
-                run._busy.acquire()
+            return run._watch(run)
 
     def told(self, changes, count):
         run = self.run()

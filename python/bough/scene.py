@@ -1,5 +1,6 @@
 """Scenes: files, dictionaries, and a builder for people that writes the same JSON."""
 
+import html
 import json
 import os
 import tempfile
@@ -7,7 +8,8 @@ import threading
 
 import numpy as np
 
-from ._core import Handle, call, context, fetch, ffi, lib, path, record, text, wrong
+from ._core import Handle, call, context, fetch, ffi, lib, text, wrong
+from ._values import path, record
 from .fem import Body, LoadCase
 
 
@@ -79,6 +81,9 @@ class Scene(Handle):
             self.path = os.fspath(source)
             self._load()
 
+    def __reduce_ex__(self, protocol):
+        return _again, (self.path, None, None) if self.data is None else (None, _plain(self.data), self._folder)
+
     def __repr__(self):
         if self._block is None:
             return f"<bough.Scene, not loaded: {', '.join(k for k in self.data if k != 'bough')}>" if self.data else "<bough.Scene>"
@@ -86,22 +91,21 @@ class Scene(Handle):
         return f"<bough.Scene of {info.things}: {self.path}, engine {info.engine}>"
 
     def _repr_html_(self):
-        return f"<code>{self!r}</code>".replace("<bough", "&lt;bough") + _table(self.data or {})
+        return f"<code>{html.escape(repr(self))}</code>" + _table(self.data or {})
 
     # ---- building ----
 
     def _add(self, kind, name, keys):
-        if self.data is None:
-            raise wrong("this scene was read from a file; a scene that is built begins with bough.Scene()")
-        if self._block is not None:
-            self.close()
+        self.set()
         entry = {**({"name": name} if name is not None else {}), **keys}
         self.data.setdefault(self.LISTS[kind], []).append(entry)
         return Named(self, name, entry, kind)
 
     def set(self, **keys):
         """Sets keys of the scene: gravity, wind, engine, settle, ..."""
-        if self._block is not None and self.data is not None:
+        if self.data is None:
+            raise wrong("this scene was read from a file; a scene that is built begins with bough.Scene()")
+        if self._block is not None:
             self.close()
         self.data.update(keys)
         return self
@@ -267,8 +271,13 @@ class Scene(Handle):
         return mechanism
 
 
+def _again(name, data, folder):
+    """The scene that was pickled or copied."""
+    return Scene(name) if data is None else Scene(data, folder=folder)
+
+
 def _table(data):
-    rows = "".join(f"<tr><td>{key}</td><td>{len(value) if isinstance(value, (list, dict)) else value}</td></tr>"
+    rows = "".join(f"<tr><td>{html.escape(str(key))}</td><td>{len(value) if isinstance(value, (list, dict)) else html.escape(str(value))}</td></tr>"
                    for key, value in data.items())
     return f"<table>{rows}</table>" if rows else ""
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ._core import (Handle, _Arrays, call, chars, context, copied, definition, enum, existing, fetch, ffi, fill, floats,
-                    lib, output, path, pointer, pose, record, structs, vector, window, word, wrong)
+from ._core import Handle, _Arrays, call, context, copied, fetch, ffi, lib, of, window, wrong
+from ._values import (Keep, chars, definition, enum, existing, fill, floats, output, path, pointer, pose, record,
+                      structs, vector, word)
 from .component import Component
 
 
@@ -35,7 +36,7 @@ class TreeModel(Handle):
     def __init__(self, components, parts, ties=(), wind=None, **settings):
         keep = []
         d = definition("bough_tree_model_def", {**settings, "wind": wind}, keep)
-        array = ffi.new("bough_component *[]", [c._c for c in components])
+        array = ffi.new("bough_component *[]", [of(Component, c) for c in components])
         d.components, d.component_count = ffi.cast("const bough_component *const *", array), len(components)
         d.parts, d.part_count = structs("bough_part_def", [_part(p) for p in parts], keep), len(parts)
         if ties:
@@ -350,15 +351,11 @@ class TreeState(_Arrays):
 
     def touch(self, obstacles=None, solids=(), between=None, **settings):
         """Lets parts touch obstacles ({"pose", "shapes", "friction"}) and solids; without obstacles nothing."""
-        keep = []
         if obstacles is None:
             self._call(lib.bough_tree_state_touch, ffi.NULL)
             return
-        d = definition("bough_tree_touch_def", {**settings, "obstacles": list(obstacles), "solids": list(solids)}, keep)
-        if between is not None:
-            flags = floats(between, len(self.model.components), kind="|b1")
-            keep.append(flags)
-            d.between = pointer(flags, "_Bool")
+        d = definition("bough_tree_touch_def", {**settings, "obstacles": list(obstacles), "solids": list(solids), "between": between},
+                       Keep(components=len(self.model.components)))
         self._call(lib.bough_tree_state_touch, d)
 
     @property

@@ -33,16 +33,17 @@ class Viewer:
         scene._c  # written, and right
         words = []
         for name, value in options.items():
-            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-        self._process = subprocess.Popen([program(), "view", scene.path, "--no-browser", "--json", "--framed", *words], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            if value is not False and value is not None:
+                words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+        self._process = subprocess.Popen([program(), "view", scene.path, "--no-browser", "--json", "--framed", "--attached", *words],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         atexit.register(self.close)
         first = self._process.stdout.readline()
         try:
             answer = json.loads(first)
         except ValueError:
             self._process.terminate()
-            said = self._process.communicate()[1].strip().splitlines()
+            said = [line for line in self._process.communicate()[1].strip().splitlines() if not line.startswith("Try `")]
             raise wrong(said[-1] if said else "the viewer did not start") from None
         self.url, self.token, self.port = answer["url"], answer["token"], answer["port"]
         # What it says later must not fill the pipe.
@@ -63,6 +64,7 @@ class Viewer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+        self._process.stdin.close()
         self._process.stdout.close()
         atexit.unregister(self.close)
 

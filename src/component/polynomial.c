@@ -232,9 +232,11 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
         w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
+    if (want == PRODUCT) {
 #pragma GCC unroll 4
-    for (int k = 0; k < count && want == PRODUCT; k++)
-        w->T_along[triangle(a + k - 1) + b] = sum_of(&g.D_along[k]);
+        for (int k = 0; k < count; k++)
+            w->T_along[triangle(a + k - 1) + b] = sum_of(&g.D_along[k]);
+    }
 }
 
 /* Computes D into T, and the other outputs that are wanted. */

@@ -34,7 +34,8 @@ BO_INLINE void solve_block(int32_t n, const double *LU, const int32_t *pivots, d
     }
 }
 
-BO_MULTIVERSION void bo_block_lu_solve_lanes(const bo_block_lu *lu, double *b) {
+/* Functions of two versions are static: clang 14 gives them another name, which other files would not find. */
+BO_MULTIVERSION static void solve_lanes(const bo_block_lu *lu, double *b) {
     for (int32_t k = 0; k < lu->count; k++) {
         const int32_t n = lu->rows[k];
         double *own = b + (int64_t)LANES * lu->first[k];
@@ -56,6 +57,10 @@ BO_MULTIVERSION void bo_block_lu_solve_lanes(const bo_block_lu *lu, double *b) {
                 X += lu->rows[next];
             }
     }
+}
+
+void bo_block_lu_solve_lanes(const bo_block_lu *lu, double *b) {
+    solve_lanes(lu, b);
 }
 
 /* ---- sparse rows ---- */
@@ -130,7 +135,7 @@ void bo_block_lu_compress(const bo_block_lu *lu, int32_t term_count, const bo_bl
     to->start[0] = 0;
 }
 
-BO_MULTIVERSION void bo_sparse_rows_add_lanes(const bo_sparse_rows *rows, const double *x, double *y) {
+BO_MULTIVERSION static void add_lanes(const bo_sparse_rows *rows, const double *x, double *y) {
     for (int32_t i = 0; i < rows->rows; i++, y += LANES) {
         bo_v4 s0 = BO_V4_CONST(y), s1 = BO_V4_CONST(y + 4), s2 = BO_V4_CONST(y + 8), s3 = BO_V4_CONST(y + 12);
         for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) {
@@ -140,4 +145,8 @@ BO_MULTIVERSION void bo_sparse_rows_add_lanes(const bo_sparse_rows *rows, const 
         }
         BO_V4(y) = s0, BO_V4(y + 4) = s1, BO_V4(y + 8) = s2, BO_V4(y + 12) = s3;
     }
+}
+
+void bo_sparse_rows_add_lanes(const bo_sparse_rows *rows, const double *x, double *y) {
+    add_lanes(rows, x, y);
 }

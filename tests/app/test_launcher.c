@@ -12,10 +12,10 @@ static const char *const stand_ins[][2] = {
     {"cmake", "echo \"cmake $*\" >>\"$LOG\"; echo \"CMAKE_HOME_DIRECTORY:INTERNAL=$2\" >\"$4/CMakeCache.txt\"; "
               "touch \"$4/build.ninja\""},
     /* ninja -C BUILD TARGET: two at a time would see each other's mark */
-    {"ninja",
-     "if ! mkdir \"$2/busy\"; then echo overlap >>\"$LOG\"; fi; echo ninja >>\"$LOG\"; sleep ${NINJA_SLEEPS:-0.2}; "
-     "echo '[1/2] Building C object x.o'; test -z \"$NINJA_FAILS\" || { echo 'x.c:1: error: no'; exit 7; }; "
-     "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$2/bough\"; chmod +x \"$2/bough\"; rmdir \"$2/busy\""},
+    {"ninja", "if ! mkdir \"$2/busy\"; then echo overlap >>\"$LOG\"; fi; echo \"ninja $*\" >>\"$LOG\"; sleep "
+              "${NINJA_SLEEPS:-0.2}; "
+              "echo '[1/2] Building C object x.o'; test -z \"$NINJA_FAILS\" || { echo 'x.c:1: error: no'; exit 7; }; "
+              "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$2/bough\"; chmod +x \"$2/bough\"; rmdir \"$2/busy\""},
 };
 
 /* Runs a shell command in the test's folder with the stand-ins first in PATH; the exit status. */
@@ -64,6 +64,20 @@ static void builds_tell_what_matters(void **state) {
     if (test_long())
         check_int(shell("rmdir tree/build/busy; NINJA_SLEEPS=11 tree/bough x 2>err && grep -q '^bough: building' err"),
                   0);
+}
+
+/* CMake may have looked before somebody installed what the Python package needs. */
+static void what_python_needs_may_come_later(void **state) {
+    (void)state;
+    check_int(
+        shell("mkdir -p tree/tests/python tree/tools && printf '#!/bin/sh\\n' >tree/tools/run_tests.sh && "
+              "chmod +x tree/tools/run_tests.sh && tree/bough test python >out 2>&1 && ! grep -q bough_python log"),
+        0);
+    check_int(
+        shell("sed -i 's/^touch.*\\|touch .*/echo bough_python_package >\"$4\\/build.ninja\"/' bin/cmake && : >log && "
+              "tree/bough test python >out 2>&1 && grep -q 'cmake -S' log && "
+              "grep -q '^ninja .* bough bough_python_package$' log"),
+        0);
 }
 
 static void setup_explains_itself(void **state) {
@@ -120,6 +134,7 @@ int main(void) {
         cmocka_unit_test_setup(arguments_and_exit_status_pass_through, set_up),
         cmocka_unit_test_setup(it_is_configured_once, set_up),
         cmocka_unit_test_setup(builds_tell_what_matters, set_up),
+        cmocka_unit_test_setup(what_python_needs_may_come_later, set_up),
         cmocka_unit_test_setup(setup_explains_itself, set_up),
         cmocka_unit_test_setup(the_program_knows_how_it_was_started, set_up),
         cmocka_unit_test_setup(links_lead_to_it, set_up),

@@ -1,9 +1,12 @@
-"""What a call costs: PYTHONPATH=build/python python3 tests/python/overhead.py
+"""What a call costs: PYTHONPATH=build/python /usr/bin/python3 tests/python/overhead.py
 
-Times are the best of seven rounds. The overhead of a step is what Run.step() takes beyond the same steps in a loop of C."""
+Times are the best of seven rounds. The overhead of a step is what Run.step() takes beyond the same steps in a loop of C.
+Threads: two oaks, each stepped by a thread of Python, against one."""
 
 import subprocess
 import sys
+import tempfile
+import threading
 import timeit
 
 import bough
@@ -12,6 +15,28 @@ import bough
 def best(function, number=50000, rounds=7):
     """Microseconds a call."""
     return 1e6 * min(timeit.repeat(function, number=number, repeat=rounds)) / number
+
+
+def threads(steps=100):
+    """By how much two threads that step an oak each take longer than one does: 1 where they do not wait for each other."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([bough.view_program(), "example", "oak", "--leaves", "200", "-o", folder], check=True, capture_output=True)
+        scene = bough.Scene(folder + "/scene.json")
+        runs = [scene.live(threads=1) for _ in range(2)]
+
+        def work(run):
+            for _ in range(steps):
+                run.step()
+
+        def both(count):
+            workers = [threading.Thread(target=work, args=(run,)) for run in runs[:count]]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+
+        one, two = (min(timeit.repeat(lambda: both(count), number=1, repeat=5)) for count in (1, 2))
+        return len(runs[0].things), 1e3 * one / steps, two / one
 
 
 def main():
@@ -36,6 +61,8 @@ def main():
     print(f"an array that looks into a state      {best(lambda: state.xi):6.2f} us")
     print(f"run.values                            {best(lambda: run.values):6.2f} us")
     print(f'run["tip.z"]                          {best(lambda: run["tip.z"]):6.2f} us')
+    parts, step, ratio = threads()
+    print(f"a step of an oak of {parts} parts         {step:6.2f} ms; two in two threads take {ratio:.2f} times as long")
     for name in ("numpy", "bough"):
         seconds = min(timeit.repeat(lambda: subprocess.run([sys.executable, "-c", f"import {name}"], check=True), number=1, repeat=3))
         print(f"python3 -c 'import {name}'".ljust(38) + f"{1e3 * seconds:6.0f} ms")

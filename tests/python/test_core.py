@@ -2,6 +2,8 @@
 
 import gc
 import inspect
+import pydoc
+import re
 import weakref
 
 import numpy as np
@@ -29,6 +31,17 @@ def test_everything_public_is_documented():
         for word, member in vars(thing).items() if inspect.isclass(thing) else ():
             if not word.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)):
                 assert inspect.getdoc(member), f"{name}.{word}"
+
+
+def test_help_lists_what_the_package_has():
+    shown = pydoc.plain(pydoc.render_doc(bough))
+    for name, thing in vars(bough).items():
+        if not name.startswith("_") and (inspect.isclass(thing) or inspect.isfunction(thing)):
+            assert re.search(rf"\b{name}\b", shown), name
+    names = {}
+    exec("from bough import *", names)
+    assert names["Scene"] is bough.Scene and "numpy" not in names and "_callbacks" not in names
+    assert str(bough.ArgumentError) == "<class 'bough.ArgumentError'>" and inspect.getsource(bough.Run)
 
 
 def test_names_of_things_are_in_their_repr():

@@ -47,6 +47,19 @@ def test_stubs_are_those_of_the_modules():
     assert (package / "py.typed").exists() and (package / "__init__.pyi").exists()
 
 
+if LONG:
+    def test_checkers_of_types_find_nothing_wrong(tmp_path):
+        """mypy reads the stubs; what the examples call has the types that they use. Their own lists and pictures are theirs."""
+        pytest.importorskip("mypy", reason="mypy is missing; ./bough test python installs it")
+        mypy = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path)]
+        folders = {"MYPYPATH": f"{pathlib.Path(bough.__file__).parents[1]}:{FOLDER}", "PATH": ""}
+        for words in (["--strict", "-p", "bough"], ["--no-strict-optional", "--ignore-missing-imports", "--disable-error-code", "var-annotated",
+                                                    "--disable-error-code", "assignment", "--disable-error-code", "call-overload",
+                                                    *map(str, FOLDER.glob("*.py"))]):
+            done = subprocess.run(mypy + words, capture_output=True, text=True, env=folders | {"PYTHONPATH": ":".join(sys.path)})
+            assert done.returncode == 0, done.stdout
+
+
 def test_the_code_of_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.S)

@@ -1,5 +1,11 @@
 """What the library writes: pictures, films, plots, arrays; and the viewer."""
 
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -81,7 +87,7 @@ def test_the_viewer_serves_a_page_and_ends():
     except bough.FileError as error:
         pytest.skip(str(error))
     scene = bough.Scene(ROOT / "examples" / "y-mechanism" / "scene.json")
-    with bough.view(scene, browser=False, paused=True) as viewer:
+    with bough.view(scene, browser=False, paused=True, framed=False, dt=None) as viewer:
         with urllib.request.urlopen(viewer.url, timeout=10) as page:
             assert b"<html" in page.read().lower() and "X-Frame-Options" not in page.headers
             assert "frame-ancestors http://localhost:* http://127.0.0.1:*" in page.headers["Content-Security-Policy"]
@@ -92,3 +98,34 @@ def test_the_viewer_serves_a_page_and_ends():
         urllib.request.urlopen(viewer.url, timeout=2)
     with pytest.raises(bough.FormatError, match="unknown key"):
         bough.view({"mesh": {"generate": "box", "size": [1, 1, 1]}, "fxi": 1}, browser=False)
+    with pytest.raises(bough.ArgumentError, match="unrecognized option '--foo'"):
+        bough.view(scene, browser=False, foo=3)
+
+
+def test_the_viewer_ends_with_a_program_that_is_killed():
+    try:
+        bough.view.__globals__["program"]()
+    except bough.FileError:
+        pytest.skip("the program bough is not there")
+    program = ("import bough, os, signal\n"
+               "viewer = bough.view({'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'fix': 'x0', 'time': {'dt': 0.01, 'duration': 1}}, browser=False)\n"
+               "print(viewer.port, flush=True)\n"
+               "os.kill(os.getpid(), signal.SIGKILL)\n")
+    folder = os.path.dirname(os.path.dirname(bough.__file__))
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": folder})
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    for _ in range(600):
+        with socket.socket() as caller:
+            if caller.connect_ex(("127.0.0.1", int(done.stdout))):
+                return
+        time.sleep(0.05)
+    pytest.fail("the viewer goes on")
+
+
+def test_what_notebooks_show_is_no_code_of_scenes():
+    scene = bough.Scene(name="<script>alert(1)</script>", mesh={"generate": "box", "size": [1, 1, 1]}, fix="x0", time={"dt": 0.01, "duration": 1})
+    assert "<script>" not in scene._repr_html_() and "&lt;script&gt;" in scene._repr_html_()
+    run = scene.probe("<b>tip</b>", select="nearest:1,0,0").run()
+    assert "<b>" not in run._repr_html_() and "&lt;b&gt;tip" in run._repr_html_()
+    run.close()
+    assert "closed" in run._repr_html_()

@@ -207,30 +207,21 @@ def test_a_robot_becomes_a_scene(tmp_path):
 
 
 def test_steps_let_go_of_the_lock_and_runs_do_not_meet(two_bars):
-    """While one thread is inside of a call of the library, another one computes in Python; and results do not depend on
+    """While threads are inside of one call of the library each, Python sees their runs move; and results do not depend on
     what other threads do."""
     two_bars.info
-    alone = two_bars.run(duration=5, threads=1)
-    alone.advance()
-    ends, counts, inside = [None] * 4, [0], threading.Event()
-
-    def work(i):
-        run = two_bars.run(duration=5, threads=1)
-        inside.set()
-        run.advance()
-        ends[i] = run.values
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    alone = two_bars.run(duration=50, threads=1)
+    alone.step(10000)
+    runs = [two_bars.run(duration=50, threads=1) for _ in range(4)]
+    threads = [threading.Thread(target=bough.lib.bough_py_steps, args=(run._ctx, run._c, 10000)) for run in runs]
     for thread in threads:
         thread.start()
-    inside.wait()
+    seen = set()
     while any(thread.is_alive() for thread in threads):
-        counts[0] += 1
+        seen.update(run.time for run in runs)
         time.sleep(0)
-    for thread in threads:
-        thread.join()
-    assert counts[0] > 20
-    assert all(np.array_equal(end, alone.values) for end in ends)
+    assert any(0 < t < alone.time for t in seen)
+    assert all(np.array_equal(run.values, alone.values) for run in runs)
 
 
 def test_two_threads_cannot_step_one_run(two_bars):

@@ -25,7 +25,7 @@ def test_every_function_of_the_headers_is_declared():
 
 def test_nearly_all_functions_are_wrapped():
     source = "".join(f.read_text() for f in pathlib.Path(bough.__file__).parent.glob("*.py"))
-    # Structs with defaults are made by _core.default(), by the name of their type.
+    # Structs with defaults are made by _values.default(), by the name of their type.
     wrapped = set(re.findall(r"\blib\.(bough_\w+)", source)) | {f for f in functions() if f.startswith("bough_default_")}
     missing = functions() - wrapped
     assert missing == set(UNWRAPPED), "wrap them, or say in UNWRAPPED why not"

@@ -1,0 +1,1 @@
+# Written by python/make_stubs.py.
