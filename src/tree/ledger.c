@@ -390,7 +390,7 @@ static double add_work_of_contacts(const bough_tree_model *model, const bough_tr
     return after - before - led - doubt_of_touch_work * fabs(led);
 }
 
-/* What contacts have made is too much beside what the trees have had. Where sums are known energies of heights count,
+/* The energy that contacts have made is too much beside that of the trees. Where sums are known energies of heights count,
  * too. */
 static bool contacts_make_too_much(const bough_tree_model *model, const bo_tree_account *trees, const tree_energy *sums,
                                    double made, double tolerance) {
