@@ -238,8 +238,12 @@ static bough_status read_shape(bo_json at, bo_scene_shape *shape, uint64_t *hash
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash) {
     int32_t count = 1;
     const bool one = json_is_object(at.value);
+    if (at.value && !one && !json_is_array(at.value))
+        return bo_json_fail(at, "must be a shape such as {\"sphere\": 0.1}, or a list of shapes");
     if (!one)
         BO_TRY(bo_json_list(at, &count));
+    if (at.value && count == 0)
+        return bo_json_fail(at, "has no shape in it");
     if (count > MOST_SHAPES)
         return bo_json_fail(at, "%d shapes are too many; %d is the limit", count, MOST_SHAPES);
     if (!(shapes->shapes = BO_NEW_ZEROS(at.ctx, bo_scene_shape, count)))
