@@ -131,7 +131,7 @@ static bough_status try_step(contact_case *c, double h) {
     return status == BOUGH_OK && after - before > MOST_GAIN * moving ? BOUGH_ENERGY_GAINED : status;
 }
 
-/* What is saved grows with what has touched. */
+/* A saved state grows with what has touched. */
 static bool keep_state(contact_case *c) {
     c->state_size = c->engine.kind->state_size(c->engine.data);
     double *state = realloc(c->state, (size_t)c->state_size * sizeof *state);
