@@ -257,17 +257,17 @@ static void write_head(FILE *f, const oak *o, int32_t leaves) {
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
-/* Strength of the parts, Pa: leaves tear off first, then twigs and branches break. Leaves then fly as rigid bodies,
+/* Strength of the parts, Pa: leaves tear off one by one, and twigs and branches break. Leaves then fly as rigid bodies,
  * since the stalk of a leaf that snaps back weighs so little that its steps would have to be very short. */
 static const struct {
     const char *class;
     double strength;
     bool rigid;
-} strengths[] = {{"leaf", 1.75e6, true},
-                 {"twig", 1.2e7, false},
-                 {"branch", 1.55e7, false},
-                 {"bough", 9.7e6, false},
-                 {"limb", 6.4e6, false}};
+} strengths[] = {{"leaf", 4.5e6, true},
+                 {"twig", 1.6e7, false},
+                 {"branch", 9.5e6, false},
+                 {"bough", 7e6, false},
+                 {"limb", 5e6, false}};
 
 /* The mean wind rises from 7.6 to 38 m/s within 14 s and stays; what has fallen 3 m below the ground is gone. */
 static void write_storm(FILE *f) {

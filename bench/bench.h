@@ -45,7 +45,12 @@ int bench_twin(const bench_options *options);
 int bench_retarget(const bench_options *options);
 int bench_touch(const bench_options *options);
 int bench_contact(const bench_options *options);
+int bench_contact_inclines(const bench_options *options);
+int bench_contact_momentum(const bench_options *options);
+int bench_contact_hertz(const bench_options *options);
+int bench_contact_costs(const bench_options *options);
 int bench_contact_trees(const bench_options *options);
+int bench_contact_scenes(const bench_options *options);
 int bench_reduction(const bench_options *options);
 int bench_figure7(const bench_options *options);
 

@@ -469,13 +469,44 @@ static bool bench_inclines(bough_context *ctx, json_t *rows) {
     return good;
 }
 
-int bench_contact(const bench_options *options) {
+/* ---- all of it, or one part ---- */
+
+typedef bool (*part)(bough_context *ctx, json_t *rows);
+
+static int run_parts(const bench_options *options, int count, const part *parts) {
     bough_context *ctx = app_context(1);
     json_t *rows = options->json ? json_array() : NULL;
+    bool good = true;
     setvbuf(stdout, NULL, _IOLBF, 0); /* it takes minutes */
-    const bool good = bench_inclines(ctx, rows) && bench_momentum(ctx, rows) && bench_hertz(ctx, rows) &&
-                      bench_costs(ctx, rows) && bench_contact_tree(ctx, rows) && bench_scenes(ctx, rows);
+    for (int i = 0; i < count && good; i++)
+        good = parts[i](ctx, rows);
     if (!good)
         bench_fail(ctx);
     return bench_end(ctx, rows, good);
+}
+
+int bench_contact(const bench_options *options) {
+    static const part all[] = {bench_inclines, bench_momentum,     bench_hertz,
+                               bench_costs,    bench_contact_tree, bench_scenes};
+    return run_parts(options, (int)(sizeof all / sizeof *all), all);
+}
+
+int bench_contact_inclines(const bench_options *options) {
+    return run_parts(options, 1, (const part[]){bench_inclines});
+}
+
+int bench_contact_momentum(const bench_options *options) {
+    return run_parts(options, 1, (const part[]){bench_momentum});
+}
+
+int bench_contact_hertz(const bench_options *options) {
+    return run_parts(options, 1, (const part[]){bench_hertz});
+}
+
+int bench_contact_costs(const bench_options *options) {
+    return run_parts(options, 1, (const part[]){bench_costs});
+}
+
+int bench_contact_scenes(const bench_options *options) {
+    return run_parts(options, 1, (const part[]){bench_scenes});
 }

@@ -105,9 +105,8 @@ bool contact_case_start(contact_case *c) {
         .body = c->body, .load_case = c->load_case, .velocity = c->v, .touch = c->touches ? &c->touch : NULL};
     if (!make_skin(c) || bo_body_engine_create(c->ctx, &c->plan, &settings, &c->engine))
         return false;
-    c->state = calloc((size_t)c->engine.kind->state_size(c->engine.data), sizeof *c->state);
     c->at = calloc(3 * (size_t)c->vertex_count, sizeof *c->at);
-    return c->state && c->at;
+    return c->at != NULL;
 }
 
 /* Energy less the work so far; *moving: of motion and strain. */
@@ -132,17 +131,26 @@ static bough_status try_step(contact_case *c, double h) {
     return status == BOUGH_OK && after - before > MOST_GAIN * moving ? BOUGH_ENERGY_GAINED : status;
 }
 
+/* A saved state grows with what has touched. */
+static bool keep_state(contact_case *c) {
+    c->state_size = c->engine.kind->state_size(c->engine.data);
+    double *state = realloc(c->state, (size_t)c->state_size * sizeof *state);
+    if (state)
+        c->engine.kind->save(c->engine.data, c->state = state);
+    return state != NULL;
+}
+
 static bool step_in_halves(contact_case *c, double h, int halves) {
     const bo_engine_kind *kind = c->engine.kind;
-    kind->save(c->engine.data, c->state);
+    if (!keep_state(c))
+        return false;
     const bough_status status = try_step(c, h);
     if (status == BOUGH_OK) {
         c->t += h;
         return true;
     }
     c->failures++;
-    if (status < 0 || halves == 0 || app_interrupted() ||
-        kind->restore(c->engine.data, c->state, kind->state_size(c->engine.data)))
+    if (status < 0 || halves == 0 || app_interrupted() || kind->restore(c->engine.data, c->state, c->state_size))
         return false;
     return step_in_halves(c, 0.5 * h, halves - 1) && step_in_halves(c, 0.5 * h, halves - 1);
 }

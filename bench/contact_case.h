@@ -36,7 +36,8 @@ typedef struct contact_case {
     bo_body_plan plan;
     bo_engine engine;
     bo_skin skin;
-    double *state, *at; /* saved before a step; places now */
+    int64_t state_size;
+    double *state, *at; /* saved before a step, so many numbers; places now */
     double t, size;
     int64_t iterations, failures;
 } contact_case;

@@ -119,14 +119,19 @@ static bough_status find_thing(bough_context *ctx, const bo_engine *engine, cons
     const char **names = BO_NEW_ARRAY(ctx, const char *, engine->thing_count);
     if (!names)
         return BOUGH_ERROR_MEMORY;
+    int32_t found = 0;
     *thing = -1;
     for (int32_t i = 0; i < engine->thing_count; i++) {
         names[i] = engine->things[i].name;
-        if (*thing < 0 && !strcmp(names[i], name))
+        if (!strcmp(names[i], name) && ++found == 1)
             *thing = i;
     }
     const char *nearest = *thing < 0 ? bo_nearest_word(name, names, engine->thing_count) : NULL;
     bough_status status = BOUGH_OK;
+    if (found > 1)
+        status = bo_fail(ctx, BOUGH_ERROR_FORMAT,
+                         "the probe \"%.60s\" watches \"%.60s\", which is the name of %d things; rename all but one",
+                         probe, name, found);
     if (*thing < 0)
         status = bo_fail(ctx, BOUGH_ERROR_FORMAT,
                          "the probe \"%.60s\" watches \"%.60s\", which is nothing in this scene%s%.60s%s", probe, name,

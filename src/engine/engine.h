@@ -74,7 +74,8 @@ typedef struct bo_engine_kind {
      */
     double (*work)(const void *data, double *doubt);
 
-    /* So many numbers are all there is to continue with the same bits; another number after things have changed. */
+    /* So many numbers are all there is to continue with the same bits; another number after things have changed, or after
+     * something has touched. */
     int64_t (*state_size)(const void *data);
     void (*save)(const void *data, double *state);
     /* Refuses what another engine saved; the state is then what it was. */

@@ -416,9 +416,13 @@ static void feel(void *data, int32_t thing, double *mass, double *frequency) {
 
 /* ---- saving ---- */
 
+static int64_t size_of_motion(const full_engine *e) {
+    return 2 + (e->touch ? 2 : 0) + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+}
+
 static int64_t state_size(const void *data) {
     const full_engine *e = data;
-    return 2 + (e->touch ? 2 : 0) + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return size_of_motion(e) + bo_body_system_joined_size(&e->system);
 }
 
 static void save(const void *data, double *state) {
@@ -432,13 +436,16 @@ static void save(const void *data, double *state) {
     for (int i = 0; i < 3; i++, state += n)
         memcpy(state, parts[i], n * sizeof *state);
     bo_integrator_save(e->integrator, state);
+    bo_body_system_joined_save(&e->system, state + bo_integrator_history_size(e->integrator));
 }
 
 static bough_status restore(void *data, const double *state, int64_t size) {
     full_engine *e = data;
-    if (size != state_size(e))
+    const int64_t motion = size_of_motion(e);
+    if (e->touch ? size < motion : size != motion)
         return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
-                       (long long)state_size(e));
+                       (long long)motion);
+    BO_TRY(bo_body_system_joined_restore(&e->system, size - motion, state + motion));
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     memcpy(e->account, state, sizeof e->account);

@@ -1,5 +1,6 @@
 #include "fem/joined.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,31 +120,37 @@ static bough_status lay_out(bough_context *ctx, const bough_sparse *base, const 
     return BOUGH_OK;
 }
 
-static void forget_pattern(bough_context *ctx, bo_joined *joined) {
+/* The keys stay. */
+static void forget_matrix(bough_context *ctx, bo_joined *joined) {
     bo_factor_destroy(ctx, joined->factor);
     bough_sparse_destroy(ctx, joined->matrix);
     bo_free(ctx, joined->map);
     joined->factor = NULL, joined->matrix = NULL, joined->map = NULL;
-    joined->key_count = 0;
 }
 
-static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bough_sparse *base, size_t wanted,
-                                 const unsigned char *fixed) {
-    graph g = {0};
-    int32_t *start = NULL, *rows = NULL;
+/* Keys become those that are wanted, and as long as they are not too many those that there were. */
+static bough_status choose_keys(bough_context *ctx, bo_joined *joined, size_t wanted) {
     const size_t old = joined->key_count <= MOST_OLD * wanted ? joined->key_count : 0;
     if (!BO_RESERVE(ctx, joined->wanted, joined->wanted_capacity, wanted + old))
         return BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < old; i++)
         joined->wanted[wanted + i] = joined->keys[i];
     wanted = sort_keys(joined, wanted + old);
-    forget_pattern(ctx, joined);
     if (!BO_RESERVE(ctx, joined->keys, joined->key_capacity, wanted))
         return BOUGH_ERROR_MEMORY;
     memcpy(joined->keys, joined->wanted, wanted * sizeof *joined->keys);
     joined->key_count = wanted;
+    return BOUGH_OK;
+}
+
+/* Makes the matrix of the keys. */
+static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bough_sparse *base,
+                                 const unsigned char *fixed) {
+    graph g = {0};
+    int32_t *start = NULL, *rows = NULL;
+    forget_matrix(ctx, joined);
     const int32_t vertices = base->size / 3;
-    size_t most = wanted + (size_t)vertices;
+    size_t most = joined->key_count + (size_t)vertices;
     for (int32_t v = 0; v < vertices; v++)
         most += (size_t)base_count(base, v);
     g.start = BO_NEW_ARRAY(ctx, int32_t, vertices + 1);
@@ -161,7 +168,7 @@ static bough_status find_pattern(bough_context *ctx, bo_joined *joined, const bo
     bo_free(ctx, start);
     bo_free(ctx, rows);
     if (status != BOUGH_OK)
-        forget_pattern(ctx, joined);
+        forget_matrix(ctx, joined);
     return status;
 }
 
@@ -187,8 +194,11 @@ bough_status bo_joined_factor(bough_context *ctx, bo_joined *joined, const bough
     if (!BO_RESERVE(ctx, joined->wanted, joined->wanted_capacity, 6 * (size_t)count))
         return BOUGH_ERROR_MEMORY;
     const size_t wanted = list_keys(joined, count, blocks);
-    if (!joined->matrix || !has_all(joined, wanted))
-        BO_TRY(find_pattern(ctx, joined, base, wanted, fixed));
+    const bool known = has_all(joined, wanted);
+    if (!known)
+        BO_TRY(choose_keys(ctx, joined, wanted));
+    if (!known || !joined->matrix)
+        BO_TRY(find_pattern(ctx, joined, base, fixed));
     bough_sparse *A = joined->matrix;
     memset(A->values, 0, (size_t)A->column_start[A->size] * sizeof *A->values);
     for (int32_t k = 0; k < base->column_start[base->size]; k++)
@@ -198,8 +208,40 @@ bough_status bo_joined_factor(bough_context *ctx, bo_joined *joined, const bough
     return bo_factor_numeric(ctx, joined->factor, A);
 }
 
+/* ---- saving ---- */
+
+/* A number holds both vertices of a key exactly: 2^53 are enough for 94 million of them. */
+void bo_joined_save(const bo_joined *joined, int32_t vertex_count, double *numbers) {
+    for (size_t i = 0; i < joined->key_count; i++)
+        numbers[i] = (double)((int64_t)(joined->keys[i] >> 32) * vertex_count + (uint32_t)joined->keys[i]);
+}
+
+bough_status bo_joined_restore(bough_context *ctx, bo_joined *joined, int32_t vertex_count, int64_t count,
+                               const double *numbers) {
+    const double most = (double)vertex_count * vertex_count;
+    bool same = count == (int64_t)joined->key_count;
+    if (!BO_RESERVE(ctx, joined->wanted, joined->wanted_capacity, (size_t)count) ||
+        !BO_RESERVE(ctx, joined->keys, joined->key_capacity, (size_t)count))
+        return BOUGH_ERROR_MEMORY;
+    for (int64_t i = 0; i < count; i++) {
+        const bool fits = numbers[i] >= 0 && numbers[i] < most && numbers[i] == floor(numbers[i]);
+        const int64_t row = fits ? (int64_t)numbers[i] / vertex_count : 0,
+                      column = fits ? (int64_t)numbers[i] % vertex_count : 0;
+        joined->wanted[i] = key_of((int32_t)row, (int32_t)column);
+        if (row <= column || (i > 0 && joined->wanted[i] <= joined->wanted[i - 1]))
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the state connects vertices that the body does not have");
+        same = same && joined->wanted[i] == joined->keys[i];
+    }
+    if (same)
+        return BOUGH_OK;
+    forget_matrix(ctx, joined);
+    memcpy(joined->keys, joined->wanted, (size_t)count * sizeof *joined->keys);
+    joined->key_count = (size_t)count;
+    return BOUGH_OK;
+}
+
 void bo_joined_free(bough_context *ctx, bo_joined *joined) {
-    forget_pattern(ctx, joined);
+    forget_matrix(ctx, joined);
     bo_free(ctx, joined->keys);
     bo_free(ctx, joined->wanted);
     *joined = (bo_joined){0};

@@ -26,6 +26,12 @@ typedef struct bo_joined {
  * positive definite. */
 bough_status bo_joined_factor(bough_context *ctx, bo_joined *joined, const bough_sparse *base, int32_t count,
                               const bo_joined_block *blocks, double scale, const unsigned char *fixed);
+/* Which vertices are connected, as key_count numbers: with them, and the same blocks, factors that follow have the same
+ * bits, since the order of elimination depends on the pattern. restore() refuses numbers that save() did not write and
+ * leaves what was. */
+void bo_joined_save(const bo_joined *joined, int32_t vertex_count, double *numbers);
+bough_status bo_joined_restore(bough_context *ctx, bo_joined *joined, int32_t vertex_count, int64_t count,
+                               const double *numbers);
 void bo_joined_free(bough_context *ctx, bo_joined *joined);
 
 #endif

@@ -287,6 +287,21 @@ void bo_body_system_touch(bo_system *system, struct bo_touch *touch) {
     system->escape = touch ? escape : NULL;
 }
 
+int64_t bo_body_system_joined_size(const bo_system *system) {
+    const body_system *s = system->data;
+    return (int64_t)s->joined.key_count;
+}
+
+void bo_body_system_joined_save(const bo_system *system, double *numbers) {
+    const body_system *s = system->data;
+    bo_joined_save(&s->joined, s->M->size / 3, numbers);
+}
+
+bough_status bo_body_system_joined_restore(bo_system *system, int64_t count, const double *numbers) {
+    body_system *s = system->data;
+    return bo_joined_restore(s->ctx, &s->joined, s->M->size / 3, count, numbers);
+}
+
 void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces) {
     body_system *s = system->data;
     s->pushes = forces;

@@ -28,6 +28,11 @@ bough_status bo_body_system_magnitude(const bo_system *system, double t, const d
 /* From now on it touches (fem/touch.h), until the contact, which the caller keeps, is NULL. */
 struct bo_touch;
 void bo_body_system_touch(bo_system *system, struct bo_touch *touch);
+/* Contact of a body with itself connects vertices in matrices that no element connects. Which ones belongs to what a
+ * run saves: so many numbers; factors then have the same bits. restore() refuses what save() did not write. */
+int64_t bo_body_system_joined_size(const bo_system *system);
+void bo_body_system_joined_save(const bo_system *system, double *numbers);
+bough_status bo_body_system_joined_restore(bo_system *system, int64_t count, const double *numbers);
 
 /* Further forces, which stay with the caller and act until others are given. Held vertices do not feel them. */
 typedef struct bo_point_force {

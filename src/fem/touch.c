@@ -107,6 +107,10 @@ static bough_status fill(bo_touch *x) {
     x->size = size_of(x->body->mesh);
     if (x->def.support == 0)
         x->def.support = THIN * x->size;
+    if (!x->def.itself && x->def.support > x->size) /* else its own surface would be too near */
+        return bo_fail(x->ctx, BOUGH_ERROR_ARGUMENT,
+                       "the distance of contact, %g m, is more than the size of what touches, %.3g m", x->def.support,
+                       x->size);
     x->q_start = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
     x->way = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
     if (!x->q_start || !x->way)
@@ -244,8 +248,13 @@ typedef struct {
 
 static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const double *q, bough_status status) {
     const bo_vec3 at = place(x, pair->point, q);
+    const int32_t vertex = point_of(x, pair->point)->vertices[0];
+    if (pair->gap.d == 0)
+        return bo_fail(x->ctx, status,
+                       "vertex %d at (%.4g, %.4g, %.4g) is on the surface of %s; leave a gap between them", vertex,
+                       at.x, at.y, at.z, name_of(x, pair->obstacle));
     return bo_fail(x->ctx, status, "vertex %d at (%.4g, %.4g, %.4g) is %.3g m inside %s; move the body or the obstacle",
-                   point_of(x, pair->point)->vertices[0], at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
+                   vertex, at.x, at.y, at.z, -pair->gap.d, name_of(x, pair->obstacle));
 }
 
 /* Friction under the force of the pair. */

@@ -19,10 +19,10 @@
 typedef enum bo_form {
     BO_FORM_SPHERE,
     BO_FORM_BOX,
-    BO_FORM_CAPSULE,  /* about z; drawn only */
+    BO_FORM_CAPSULE,  /* about z; contact worlds know it by a hull */
     BO_FORM_CYLINDER, /* likewise */
     BO_FORM_HULL,
-    BO_FORM_MESH, /* drawn only */
+    BO_FORM_MESH, /* in contact worlds drawn only */
     BO_FORM_PLANE,
     BO_FORM_HEIGHT_FIELD
 } bo_form;
@@ -48,8 +48,12 @@ typedef struct bo_scene_shapes {
 /* "shape": one or a list; *hash goes on over the files that they point to. */
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash);
 void bo_scene_free_shapes(bough_context *ctx, bo_scene_shapes *shapes);
-/* Planes, height fields, hulls, spheres and boxes do. */
+/* All but meshes touch in contact worlds. */
 bool bo_shape_touches(const bo_scene_shape *shape);
+/* Gives a capsule or a cylinder the hull by which contact worlds know it; and makes room for the corners of a hull, which
+ * then belong to the shape (NULL: no memory). */
+bough_status bo_shape_round_hull(bough_context *ctx, bo_scene_shape *shape);
+double *bo_shape_new_hull(bough_context *ctx, int32_t count, bo_scene_shape *shape);
 /* Sets mass, centre and inertia of a body to those of these shapes at a density; mass 0: one has no volume. */
 bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density,
                              bough_rigid_body_def *body);

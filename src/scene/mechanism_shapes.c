@@ -18,7 +18,7 @@ static const bo_range sizes = {SMALLEST_SIZE, LARGEST_SIZE, false};
 static const bo_range places = {-LARGEST_SIZE, LARGEST_SIZE, false};
 
 bool bo_shape_touches(const bo_scene_shape *shape) {
-    return shape->form != BO_FORM_CAPSULE && shape->form != BO_FORM_CYLINDER && shape->form != BO_FORM_MESH;
+    return shape->form != BO_FORM_MESH;
 }
 
 static void free_shape(bough_context *ctx, bo_scene_shape *shape) {
@@ -158,7 +158,7 @@ static bough_status read_round(bo_json at, bo_scene_shape *shape) {
     double both[2] = {0};
     BO_TRY(bo_json_numbers(at, 2, sizes, both));
     shape->radius = both[0], shape->length = both[1];
-    return BOUGH_OK;
+    return bo_shape_round_hull(at.ctx, shape);
 }
 
 static bough_status read_box(bo_json at, bo_scene_shape *shape) {
@@ -232,14 +232,19 @@ static bough_status read_shape(bo_json at, bo_scene_shape *shape, uint64_t *hash
     BO_TRY(bo_json_vec3(bo_json_at(&at, "colour"), (bo_range){0, 1, false}, shape->colour));
     bo_json form = bo_json_at(&at, BO_FORM_NAMES[given]);
     BO_TRY(read_form(form, shape, hash));
-    return bo_shape_touches(shape) ? check_contact(form, shape) : BOUGH_OK;
+    const bool round = shape->form == BO_FORM_CAPSULE || shape->form == BO_FORM_CYLINDER; /* always fit for contact */
+    return bo_shape_touches(shape) && !round ? check_contact(form, shape) : BOUGH_OK;
 }
 
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash) {
     int32_t count = 1;
     const bool one = json_is_object(at.value);
+    if (at.value && !one && !json_is_array(at.value))
+        return bo_json_fail(at, "must be a shape such as {\"sphere\": 0.1}, or a list of shapes");
     if (!one)
         BO_TRY(bo_json_list(at, &count));
+    if (at.value && count == 0)
+        return bo_json_fail(at, "has no shape in it");
     if (count > MOST_SHAPES)
         return bo_json_fail(at, "%d shapes are too many; %d is the limit", count, MOST_SHAPES);
     if (!(shapes->shapes = BO_NEW_ZEROS(at.ctx, bo_scene_shape, count)))

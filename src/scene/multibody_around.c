@@ -98,6 +98,8 @@ static bough_status read_passes(const bo_multibody_reader *r, bo_json at) {
         if (m->passes[i].sides[0].kind == BOUGH_CONTACT_OF_OBSTACLE &&
             m->passes[i].sides[1].kind == BOUGH_CONTACT_OF_OBSTACLE)
             return bo_json_fail(pair, "nothing moves an obstacle, and so obstacles do not touch each other");
+        if (!memcmp(&m->passes[i].sides[0], &m->passes[i].sides[1], sizeof(bough_contact_side)))
+            return bo_json_fail(pair, "names the same thing twice");
     }
     m->plan.pass_count = count;
     return BOUGH_OK;

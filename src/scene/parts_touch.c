@@ -77,13 +77,11 @@ static bough_status read_between(bo_json at, const bo_assembly *assembly, bo_par
 
 static bough_status read(const bo_json *root, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
     bo_json contact = bo_json_at(root, "contact");
-    double most = touch->def.most_contacts;
     BO_TRY(bo_json_keys(contact, BO_PARTS_CONTACT_KEYS));
     BO_TRY(bo_body_touch_obstacles(root, hash, &touch->around));
     BO_TRY(bo_json_number(bo_json_at(&contact, "friction"), BO_NOT_NEGATIVE, &touch->def.friction));
     BO_TRY(bo_json_number(bo_json_at(&contact, "slip_speed"), BO_POSITIVE, &touch->def.slip));
-    BO_TRY(bo_json_number(bo_json_at(&contact, "most_contacts"), (bo_range){1, 1e6, false}, &most));
-    touch->def.most_contacts = (int32_t)most;
+    BO_TRY(bo_json_integer(bo_json_at(&contact, "most_contacts"), 1, 1000000, &touch->def.most_contacts));
     BO_TRY(bo_json_number(bo_json_at(&contact, "rest_speed"), BO_NOT_NEGATIVE, &touch->def.rest_speed));
     BO_TRY(bo_json_number(bo_json_at(&contact, "rest_time"), BO_POSITIVE, &touch->def.rest_time));
     BO_TRY(read_solids(bo_json_at(&contact, "solids"), assembly, hash, touch));

@@ -15,7 +15,7 @@
 bough_status bo_scene_must_touch(bo_json at, const bo_scene_shapes *shapes) {
     for (int32_t i = 0; i < shapes->count; i++)
         if (!bo_shape_touches(&shapes->shapes[i]))
-            return bo_json_fail(at, "a \"%s\" is only drawn; spheres, boxes and hulls touch",
+            return bo_json_fail(at, "a \"%s\" is only drawn here; its convex \"hull\" can touch",
                                 BO_FORM_NAMES[shapes->shapes[i].form]);
     return BOUGH_OK;
 }

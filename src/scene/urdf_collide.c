@@ -8,14 +8,7 @@
 
 #include <string.h>
 
-/* Corners of hulls lie on what they stand for. Between them a cylinder's hull is up to 1 - cos(180/16) = 1.9 % of its
- * radius within, a capsule's 1 - cos(15)^2 = 6.7 %. */
-enum {
-    CYLINDER_SIDES = 16,
-    CAPSULE_SIDES = 12,
-    CAPSULE_RINGS = 3,    /* at 0, 30 and 60 degrees; and the pole */
-    MESH_DIRECTIONS = 256 /* a mesh with more vertices: those that reach furthest in so many directions */
-};
+enum { MESH_DIRECTIONS = 256 }; /* a mesh with more vertices: those that reach furthest in so many directions */
 
 typedef struct {
     bo_json at;
@@ -25,44 +18,11 @@ typedef struct {
     uint64_t *hash;
 } taker;
 
-/* ---- hulls ---- */
-
-static double *make_points(bough_context *ctx, int32_t count, bo_scene_shape *shape) {
-    double *points = BO_NEW_ARRAY(ctx, double, 3 * (size_t)count);
+/* It is drawn as the hull that touches. */
+static bough_status take_round(bough_context *ctx, bo_form form, const double size[2], bo_scene_shape *shape) {
+    shape->form = form, shape->radius = size[0], shape->length = size[1];
+    BO_TRY(bo_shape_round_hull(ctx, shape));
     shape->form = BO_FORM_HULL;
-    shape->def.kind = BOUGH_SHAPE_HULL;
-    shape->def.points = points, shape->def.point_count = points ? count : 0;
-    return points;
-}
-
-static double *put_ring(double *points, int sides, double radius, double z) {
-    for (int i = 0; i < sides; i++, points += 3)
-        bo_store3(points, bo_v3(radius * cos(2 * M_PI * i / sides), radius * sin(2 * M_PI * i / sides), z));
-    return points;
-}
-
-static bough_status take_cylinder(bough_context *ctx, double radius, double length, bo_scene_shape *shape) {
-    double *points = make_points(ctx, 2 * CYLINDER_SIDES, shape);
-    if (!points)
-        return BOUGH_ERROR_MEMORY;
-    points = put_ring(points, CYLINDER_SIDES, radius, -length / 2);
-    put_ring(points, CYLINDER_SIDES, radius, length / 2);
-    return BOUGH_OK;
-}
-
-static bough_status take_capsule(bough_context *ctx, double radius, double length, bo_scene_shape *shape) {
-    double *points = make_points(ctx, 2 * (CAPSULE_RINGS * CAPSULE_SIDES + 1), shape);
-    if (!points)
-        return BOUGH_ERROR_MEMORY;
-    for (int end = -1; end <= 1; end += 2) {
-        for (int ring = 0; ring < CAPSULE_RINGS; ring++) {
-            const double latitude = ring * M_PI / 2 / CAPSULE_RINGS;
-            points =
-                put_ring(points, CAPSULE_SIDES, radius * cos(latitude), end * (length / 2 + radius * sin(latitude)));
-        }
-        bo_store3(points, bo_v3(0, 0, end * (length / 2 + radius)));
-        points += 3;
-    }
     return BOUGH_OK;
 }
 
@@ -76,7 +36,8 @@ static bo_vec3 direction(int i) {
 
 static bough_status take_vertices(bough_context *ctx, const bough_mesh *mesh, bo_scene_shape *shape) {
     const int32_t count = mesh->vertex_count;
-    double *points = make_points(ctx, count <= MESH_DIRECTIONS ? count : MESH_DIRECTIONS, shape);
+    double *points = bo_shape_new_hull(ctx, count <= MESH_DIRECTIONS ? count : MESH_DIRECTIONS, shape);
+    shape->form = BO_FORM_HULL;
     if (!points)
         return BOUGH_ERROR_MEMORY;
     if (count <= MESH_DIRECTIONS) {
@@ -135,9 +96,9 @@ static bough_status fill_shape(const taker *t, const bough_urdf_shape *from, bo_
         shape->def.radius = from->size[0];
         return BOUGH_OK;
     case BOUGH_URDF_CYLINDER:
-        return take_cylinder(ctx, from->size[0], from->size[1], shape);
+        return take_round(ctx, BO_FORM_CYLINDER, from->size, shape);
     case BOUGH_URDF_CAPSULE:
-        return take_capsule(ctx, from->size[0], from->size[1], shape);
+        return take_round(ctx, BO_FORM_CAPSULE, from->size, shape);
     case BOUGH_URDF_MESH:
         return take_mesh(t, from, shape);
     }

@@ -509,14 +509,18 @@ static bough_status build(const bo_engine_settings *settings, bough_continuity c
     e->rest_gravity = energies.gravity;
     bough_tree_settle_def search = bough_default_tree_settle_def();
     search.push = push_steadily, search.data = e;
-    if (e->plan->touch)
+    if (e->plan->touch) {
+        BO_TRY(bo_tree_check_samples(e));
         BO_TRY(bo_tree_state_touch(ctx, e->model, e->state, e->plan->touch));
+    }
     if (settings->settle)
         BO_TRY(bough_tree_state_settle(ctx, e->model, e->state, &search, residual));
     if (e->state->root_count > 0)
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
+    if (e->plan->touch)
+        bo_tree_warn_of_overlaps(e);
     BO_TRY(measure_forces(e, &e->start_steady));
     e->changes.given = 0;
     return is_own(settings->integrator.name)

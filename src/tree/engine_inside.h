@@ -43,6 +43,13 @@ static inline const bough_component *bo_tree_component_of(const tree_engine *e, 
     return def->components[def->parts[part].component];
 }
 
+/* ---- engine_touch.c: how things touch at the start ---- */
+
+/* Refuses scenes in which parts are to touch, and none can. */
+bough_status bo_tree_check_samples(const tree_engine *e);
+/* Warns of the part that is deepest inside of an obstacle or a solid. */
+void bo_tree_warn_of_overlaps(const tree_engine *e);
+
 /* ---- engine_surface.c: parts as things, and their surfaces ---- */
 
 /* Writes the positions of a part's surface in a state to e->positions; those of an absent part as it rests in its

@@ -37,6 +37,9 @@ static const double strict_tolerance = 0.015, loose_tolerance = 0.25;
 /* The work of loads is off by part of it in steps that are long for them. */
 static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02, doubt_of_touch_work = 0.05;
 
+/* Parts that begin inside of something are lifted out of it: beside this part of the energy of heights that is small. */
+static const double part_of_heights = 0.1;
+
 /* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part
  * of them is not looked after. */
 static const double least = 1e-7, noise = 1e-12; /* J: of what nothing happens to */
@@ -202,6 +205,21 @@ static void add_touch_work(void *data, int32_t tree, double work) {
         account->every = 0;
 }
 
+/* Work of the obstacles that move in the step, where each goes on with the points that it presses. */
+static double work_of_led_obstacles(const bo_tree_touch *touch) {
+    double work = 0;
+    for (size_t i = 0; touch && touch->answered && i < touch->point_count; i++) {
+        const int32_t o = touch->points[i].obstacle;
+        if (o < 0 || !touch->def.obstacles[o].pose)
+            continue;
+        const bo_se3 before = touch->before[o], now = touch->now[o].pose;
+        const bo_vec3 x = touch->points[i].start;
+        const bo_vec3 led = bo_add(now.t, bo_mat_vec(now.R, bo_mat_tvec(before.R, bo_sub(x, before.t))));
+        work += bo_dot(touch->contacts[i].force, bo_sub(led, x));
+    }
+    return work;
+}
+
 /* ---- steps ---- */
 
 bool bo_ledger_settings_differ(const bough_tree_model *model, const bough_tree_state *state) {
@@ -357,8 +375,33 @@ static finding settle_accounts(const bough_tree_model *model, bough_tree_state *
     return found;
 }
 
-/* Work done in the step. */
-static void add_work(const bough_tree_model *model, bough_tree_state *state, const double *q, double dt) {
+/* Adds the work of contacts and returns what nobody did of it, J. Contacts of trees with each other and with obstacles that
+ * stand still only take energy; where they give some, as where a step leads points far along a surface that presses on them,
+ * it comes out of nothing. */
+static double add_work_of_contacts(const bough_tree_model *model, const bough_tree_state *state,
+                                   bo_tree_account *trees) {
+    const double led = work_of_led_obstacles(bo_tree_work_of(state)->touch);
+    double before = 0, after = 0;
+    for (int32_t t = 0; t < tree_count(model); t++)
+        before += trees[t].work;
+    bo_tree_touch_work(model, bo_tree_work_of(state), add_touch_work, trees);
+    for (int32_t t = 0; t < tree_count(model); t++)
+        after += trees[t].work;
+    return after - before - led - doubt_of_touch_work * fabs(led);
+}
+
+/* The energy that contacts have made is too much beside that of the trees. Where sums are known energies of heights count,
+ * too. */
+static bool contacts_make_too_much(const bough_tree_model *model, const bo_tree_account *trees, const tree_energy *sums,
+                                   double made, double tolerance) {
+    double scale = noise;
+    for (int32_t t = 0; t < tree_count(model); t++)
+        scale += fmax(trees[t].scale, sums ? part_of_heights * sums[t].size : 0);
+    return made > tolerance * scale;
+}
+
+/* Work done in the step. Returns what contacts have made out of nothing, J. */
+static double add_work(const bough_tree_model *model, bough_tree_state *state, const double *q, double dt) {
     bo_tree_ledger *ledger = bo_tree_ledger_of(state);
     bo_tree_account *trees = accounts(ledger);
     double work = 0, span = 0;
@@ -371,21 +414,23 @@ static void add_work(const bough_tree_model *model, bough_tree_state *state, con
     }
     if (bo_tree_work_of(state)->loaded)
         add_load_work(model, state, q);
-    bo_tree_touch_work(model, bo_tree_work_of(state), add_touch_work, trees);
+    const double made = add_work_of_contacts(model, state, trees);
     for (int32_t t = 0; t < tree_count(model); t++)
         work += trees[t].work, span += trees[t].span, trees[t].pushing += trees[t].span;
     ledger->work += work;
     ledger->span += span;
     ledger->doubt = doubt_of_work * span + doubt_of_all_work * ledger->span;
+    return made;
 }
 
 bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state, const double *q,
                            double dt, bool steer, bool strictly, bool *steered) {
     bo_tree_ledger *ledger = bo_tree_ledger_of(state), before = *ledger;
     const size_t size = (size_t)tree_count(model) * sizeof(bo_tree_account);
+    const double tolerance = strictly ? strict_tolerance : loose_tolerance;
     *steered = false;
     memcpy(kept_accounts(model, state), accounts(ledger), size);
-    add_work(model, state, q, dt);
+    const double made = add_work(model, state, q, dt);
     ledger->steps += 1;
     bool look = false;
     for (int32_t t = 0; t < tree_count(model); t++) {
@@ -393,6 +438,7 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bo
             accounts(ledger)[t].every = 0;
         look = look || is_due(ledger, &accounts(ledger)[t]);
     }
+    look = look || contacts_make_too_much(model, accounts(ledger), NULL, made, tolerance);
     for (int32_t t = 0; t < tree_count(model) && !look; t++)
         accounts(ledger)[t].known = 0;
     if (!look)
@@ -402,8 +448,11 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bo
     if (!measure(ctx, model, state, bo_tree_work_of(state)->next_q, bo_tree_work_of(state)->next_v))
         status = bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
     else
-        found = settle_accounts(model, state, steer, strictly ? strict_tolerance : loose_tolerance);
+        found = settle_accounts(model, state, steer, tolerance);
     *steered = found.steered;
+    if (found.surplus == 0 && status == BOUGH_OK &&
+        contacts_make_too_much(model, accounts(ledger), sums_of(model, state), made, tolerance))
+        found.surplus = made;
     if (found.surplus > 0)
         status = bo_fail(ctx, BOUGH_ENERGY_GAINED, "the step makes %.3g J out of nothing; take a smaller one",
                          found.surplus);

@@ -269,7 +269,7 @@ static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const 
         const factors g = factors_of(pass, b->first + k);
         const coefficients c = coefficients_of(h, &g);
         const double by = (1 + h->alpha) * h->gamma * h->dt * c.of_now;
-        if (c.of_now == 0)
+        if (c.of_now == 0 || b->r == 0) /* rigid parts have no stiffness */
             continue;
         const double *K = damping_stiffness(pass, t->c, b->first + k, scratch);
         if (!K)

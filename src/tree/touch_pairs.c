@@ -49,11 +49,21 @@ static bool is_paired(const bo_tree_touch *touch, size_t i) {
 
 /* ---- groups ---- */
 
+/* The root that a part hangs on. Ties make one tree of all of them for the accounts of energy, but forces of contact go from
+ * a part to its own root alone. */
+static int32_t root_of(const bough_tree_model *model, int32_t part) {
+    if (model->def.tie_count == 0)
+        return model->parts[part].tree;
+    while (model->parts[part].parent >= 0)
+        part = model->parts[part].parent;
+    return part;
+}
+
 static int32_t join_group(bo_tree_pairs *p, const bough_tree_model *model, int32_t part) {
-    const int32_t tree = model->parts[part].tree;
-    if (p->group_of[tree] < 0)
-        p->group_of[tree] = p->group_count++;
-    return p->group_of[tree];
+    const int32_t root = root_of(model, part);
+    if (p->group_of[root] < 0)
+        p->group_of[root] = p->group_count++;
+    return p->group_of[root];
 }
 
 static void visit_side(bo_tree_pairs *p, const bough_tree_model *model, bo_tree_touch *touch, int32_t part,
@@ -83,7 +93,7 @@ static void list_nodes(bo_tree_pairs *p, const bough_tree_model *model, const bo
         for (int32_t k = 0; k < touch->node_count; k++) {
             int32_t part;
             bo_tree_node_island(touch, k, &part);
-            const int32_t group = p->group_of[model->parts[part].tree];
+            const int32_t group = p->group_of[root_of(model, part)];
             if (group < 0)
                 continue;
             if (pass == 0)
@@ -147,7 +157,7 @@ typedef struct {
 
 static int sides_of(const bo_tree_pairs *p, const bough_tree_model *model, const bo_tree_touch *touch,
                     const bo_tree_point *point, pair_side sides[2]) {
-    sides[0] = (pair_side){p->group_of[model->parts[point->part].tree],
+    sides[0] = (pair_side){p->group_of[root_of(model, point->part)],
                            point->node,
                            point->part,
                            point->r,
@@ -155,7 +165,7 @@ static int sides_of(const bo_tree_pairs *p, const bough_tree_model *model, const
                            touch->rows + point->rows};
     if (point->other < 0)
         return 1;
-    sides[1] = (pair_side){p->group_of[model->parts[point->other].tree],
+    sides[1] = (pair_side){p->group_of[root_of(model, point->other)],
                            point->other_node,
                            point->other,
                            point->other_r,

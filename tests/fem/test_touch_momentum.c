@@ -35,7 +35,6 @@ static void start_flight(flight *f, const char *method, double mu, double dt, do
     f->plan = (bo_body_plan){.body = f->b.body, .load_case = f->b.load_case, .velocity = f->velocity, .touch = &f->def};
     settings.integrator.name = method;
     check_ok(f->b.ctx, bo_body_engine_create(f->b.ctx, &f->plan, &settings, &f->engine));
-    f->state = calloc((size_t)f->engine.kind->state_size(f->engine.data), sizeof *f->state);
     check_ok(f->b.ctx, bo_body_system_create(f->b.ctx, f->b.body, f->b.load_case, &f->b.system));
     check_ok(f->b.ctx, bo_touch_make(f->b.ctx, f->b.body, f->b.load_case, &f->def, &f->b.touch));
 }
@@ -50,6 +49,8 @@ static void end_flight(flight *f) {
 static void advance(flight *f, double h, int halves) {
     const bo_engine_kind *kind = f->engine.kind;
     int64_t iterations = 0;
+    const int64_t size = kind->state_size(f->engine.data); /* grows with what has touched */
+    f->state = realloc(f->state, (size_t)size * sizeof *f->state);
     kind->save(f->engine.data, f->state);
     const bough_status status = kind->step(f->engine.data, f->t, h, &iterations);
     if (status == BOUGH_OK) {
@@ -62,7 +63,7 @@ static void advance(flight *f, double h, int halves) {
     }
     check(status > 0 && halves > 0);
     f->failures++;
-    check_ok(f->b.ctx, kind->restore(f->engine.data, f->state, kind->state_size(f->engine.data)));
+    check_ok(f->b.ctx, kind->restore(f->engine.data, f->state, size));
     advance(f, 0.5 * h, halves - 1);
     advance(f, 0.5 * h, halves - 1);
 }
@@ -136,7 +137,6 @@ static void the_midpoint_rule_never_ends_in_an_obstacle(void **unused) {
         f.plan = (bo_body_plan){.body = f.b.body, .load_case = f.b.load_case, .velocity = f.velocity, .touch = &f.def};
         settings.integrator.name = "midpoint";
         check_ok(f.b.ctx, bo_body_engine_create(f.b.ctx, &f.plan, &settings, &f.engine));
-        f.state = calloc((size_t)f.engine.kind->state_size(f.engine.data), sizeof *f.state);
         check_ok(f.b.ctx, f.engine.kind->measure(f.engine.data, 0, values));
         const double start = values[BOUGH_COLUMN_TOTAL];
         for (int i = 0; i < 20; i++) {

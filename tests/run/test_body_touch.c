@@ -345,6 +345,9 @@ static void wrong_scenes_are_told(void **unused) {
         const char *text, *sentence;
     } wrong[] = {
         {SCENE("{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, 0.05]}", ""), "inside ground"},
+        {SCENE("{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, 0]}", ""), "on the surface of ground"},
+        {SCENE("{'name': 'ground', 'shape': []}", ""), "no shape in it"},
+        {SCENE(GROUND(""), ", 'contact': {'distance': 10}"), "more than the size"},
         {SCENE("{'shape': {'plane': true}}", ""), "name"},
         {SCENE("{'name': 'ground'}", ""), "shape"},
         {SCENE("{'name': 'ground', 'shape': {'plane': true}, 'touch': true}", ""), "unknown key"},

@@ -1,4 +1,4 @@
-/* <collision> shapes of URDF files touch where a scene says so. */
+/* <collision> shapes of URDF files touch where a scene says so, and so do the round shapes of scenes. */
 #include "play.h"
 
 #include "scene/scene.h"
@@ -195,9 +195,47 @@ static void failed_allocations_leak_nothing(void **unused) {
     }
 }
 
+/* A capsule or a cylinder that falls onto the floor lies there on its side, and a ball on two that are obstacles, within what
+ * their hulls take off their radii; the floor bears the weight. */
+static void round_shapes_bear_and_are_borne(void **unused) {
+    (void)unused;
+    static const char *shapes[] = {"capsule", "cylinder"}, *engines[] = {"mechanism", "multibody"};
+    static const double within[] = {1 - 0.067, 1 - 0.02};
+    for (int k = 0; k < 4; k++) {
+        bough_context *ctx = test_context(1);
+        const bool system = k / 2;
+        char text[2000];
+        snprintf(
+            text, sizeof text,
+            "{'bough': 1, %s 'bodies': [{'name': 'roll', 'density': 500, 'shape': {'%s': [0.05, 0.2], 'rotate_deg': "
+            "[90, 0, 0]}, 'position': [0, 0, 0.1], 'spin': [0, 0.5, 0]%s}, {'name': 'ball', 'density': 500, 'shape': "
+            "{'sphere': 0.1}, "
+            "'position': [3, 0, 0.5]%s}], 'obstacles': [{'name': 'floor', 'shape': {'plane': true}}, {'name': 'rails', "
+            "'shape': [{'%s': [0.1, 1], 'rotate_deg': [90, 0, 0], 'position': [2.9, 0, 0.2]}, {'%s': [0.1, 1], "
+            "'rotate_deg': [90, 0, 0], 'position': [3.1, 0, 0.2]}]}], 'gravity': [0, 0, -9.81], 'probes': [{'name': "
+            "'roll', 'body': 'roll'}, {'name': 'ball', 'body': 'ball'}, {'name': 'borne', 'contact': 'roll', "
+            "'against': 'floor'}], 'time': {'dt': 0.005, 'duration': 3}}",
+            system ? "'engine': {'kind': 'multibody'}, " : "", shapes[k % 2], system ? ", 'touch': true" : "",
+            system ? ", 'touch': true" : "", shapes[k % 2], shapes[k % 2]);
+        const bough_run_def def = bough_default_run_def();
+        play p = begin_file(ctx, write_scene("round.json", text), &def);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        const double r = 0.05, length = 0.2, volume = acos(-1) * r * r * (length + (k % 2 ? 0 : 4. / 3 * r));
+        const double z = value(&p, "roll.z"), ball = value(&p, "ball.z"), high = 0.2 + sqrt(0.2 * 0.2 - 0.1 * 0.1);
+        printf("%s, %s: lies at %.4f m with %.6g N; the ball at %.4f of %.4f m\n", engines[k / 2], shapes[k % 2], z,
+               value(&p, "borne.fz"), ball, high);
+        check(z > within[k % 2] * r - 1e-4 && z < r + 1e-4);
+        check_near(value(&p, "borne.fz"), 500 * volume * 9.81, 2e-5);
+        check(ball > high - 0.0134 && ball < high + 1e-4);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_collides_stands_on_the_floor),
+        cmocka_unit_test(round_shapes_bear_and_are_borne),
         cmocka_unit_test(hulls_of_what_is_round_are_as_round_as_is_said),
         cmocka_unit_test(bodies_lie_on_links_and_links_leave_each_other_alone),
         cmocka_unit_test(wrong_wishes_are_refused),

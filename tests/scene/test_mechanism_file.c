@@ -296,12 +296,9 @@ static void wrong_things_are_told(void **state) {
     (void)state;
     check_refused(SCENE_OF(BASE "," ARM, ELBOW, "{'name': 't', 'link': 'base'}", ""), "is the base");
     check_refused(SCENE_OF(BASE "," ARM, ELBOW, TIP "," TIP, ""), "another end effector already");
-    check_refused(SCENE_OF(BASE "," ARM, ELBOW, "{'name': 't', 'link': 'arm', 'shape': {'capsule': [1, 1]}}", ""),
-                  "is only drawn");
     check_refused(SCENE_OF(BASE "," ARM, ELBOW, "{'name': 't', 'link': 'arm', 'shape': {'plane': true}}", ""),
                   "are for obstacles");
     check_refused(SCENE(", 'base_touch': {}"), "\"shape\" is missing");
-    check_refused(SCENE(", 'base_touch': {'shape': {'cylinder': [1, 1]}}"), "is only drawn");
     check_refused(SCENE(", 'base_touch': {'shape': {'sphere': 1}, 'friction': -1}"), "must not be negative");
     check_refused(SCENE(", 'motors': [{'joint': 'elbow'}]"), "\"curve\" is missing");
     check_refused(SCENE(", 'motors': [{'joint': 'elbow', 'curve': 'c'}]"), "the scene has no \"curves\"");

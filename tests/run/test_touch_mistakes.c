@@ -1,0 +1,103 @@
+/* Mistakes in what scenes say of contact get a sentence, by whichever engine; and parts that begin inside of something are
+ * named. */
+#include "play.h"
+
+#define PARTS(samples, solid, contact, more)                                                                      \
+    "{'bough': 1, 'components': {'bar': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.1, 0.1], "   \
+    "'cells': [6, 2, 2], 'origin': [-0.25, -0.05, -0.05]}, 'material': {'young': 1e7, 'density': 500}, 'basis': " \
+    "{'r': 6}" samples                                                                                            \
+    "}}, 'parts': [{'name': 'bar', 'component': 'bar', 'position': [0, 0, 0.2]}], 'obstacles': [" solid           \
+    "], 'contact': {" contact "}, 'time': {'dt': 0.004, 'duration': 1}" more "}"
+#define MECHANISM(shape, more)                                                                                        \
+    "{'bough': 1, 'bodies': [{'name': 'ball', 'density': 300, 'shape': {'sphere': 0.06}, 'position': [0, 0, 0.2]}], " \
+    "'obstacles': [{'name': 'floor', 'shape': " shape "}], 'time': {'dt': 0.005, 'duration': 0.5}" more "}"
+#define SYSTEM(touch, more)                                                                                          \
+    "{'bough': 1, 'engine': {'kind': 'multibody'}, 'bodies': [{'name': 'ball', 'density': 300, 'shape': {'sphere': " \
+    "0.06}, 'position': [0, 0, 0.2], 'touch': " touch "}], 'obstacles': [{'name': 'floor', 'shape': {'plane': "      \
+    "true}}]" more ", 'time': {'dt': 0.005, 'duration': 0.5}}"
+#define GROUND "{'name': 'ground', 'shape': {'plane': true}}"
+
+static void mistakes_get_a_sentence(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {PARTS("", "{'name': 'ground', 'shape': []}", "", ""), "no shape in it"},
+        {PARTS("", "{'name': 'ground', 'shape': 'plane'}", "", ""), "a shape such as"},
+        {PARTS("", "{'name': 'ground', 'shape': 7}", "", ""), "a shape such as"},
+        {PARTS("", "{'name': 'ground', 'shape': {'plane': true}, 'part': 'bar'}", "", ""), "unknown key \"part\""},
+        {PARTS("", GROUND, "'most_contacts': 1.5", ""), "integer"},
+        {PARTS("", GROUND, "'most_contacts': 0", ""), "most_contacts"},
+        {PARTS("", GROUND, "'between': ['bra']", ""), "no component"},
+        {PARTS("", GROUND, "'solids': [{'part': 'bra', 'shape': {'sphere': 0.1}}]", ""), "did you mean \"bar\""},
+        {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': []}]", ""), "no shape in it"},
+        {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': {'plane': true}}]", ""), "one sphere, capsule or box"},
+        {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': {'sphere': -0.1}}]", ""), "sphere"},
+        {PARTS(", 'samples': {'contact': 0}", GROUND, "", ""), "no part has contact samples"},
+        {PARTS("", GROUND, "", ", 'probes': [{'name': 'push', 'contact': 'grund'}]"), "did you mean \"ground\""},
+        {PARTS("", "{'name': 'bar', 'shape': {'plane': true}}", "", ", 'probes': [{'name': 'push', 'contact': 'bar'}]"),
+         "the name of 2 things"},
+        {MECHANISM("[]", ""), "no shape in it"},
+        {MECHANISM("'plane'", ""), "a shape such as"},
+        {SYSTEM("[]", ""), "no shape in it"},
+        {SYSTEM("true", ", 'pass_through': [['ball', 'ball']]"), "the same thing twice"},
+        {SYSTEM("true", ", 'pass_through': [['ball', 'flor']]"), "flor"},
+    };
+    bough_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bough_scene *scene = NULL;
+        bough_run *run = NULL;
+        const bough_run_def def = bough_default_run_def();
+        bough_status status = bough_scene_load(ctx, write_scene("wrong.json", wrong[i].text), &scene);
+        if (status == BOUGH_OK)
+            status = bough_run_create(ctx, scene, &def, &run);
+        if (status == BOUGH_OK || !strstr(bough_message(ctx), wrong[i].sentence))
+            fail_msg("scene %zu: status %d, %s", i, (int)status, bough_message(ctx));
+        printf("%s\n", bough_message(ctx));
+        bough_run_destroy(ctx, run);
+        bough_scene_destroy(ctx, scene);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* ---- what begins inside of something ---- */
+
+static char warned[600];
+static void note_warning(void *user, const char *message) {
+    (void)user;
+    snprintf(warned, sizeof warned, "%s", message);
+}
+
+static void what_begins_inside_is_named(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *obstacle, *name;
+    } cases[] = {
+        {GROUND, NULL},
+        {"{'name': 'table', 'shape': {'plane': true}, 'position': [0, 0, 0.19]}",
+         "\"bar\" begins 0.04 m inside \"table\""},
+        {"{'name': 'hand', 'shape': {'sphere': 0.1}, 'track': [{'time': 0, 'position': [0, 0, 0.2]}, {'time': 1}]}",
+         "inside \"hand\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bough_context_def def = bough_default_context_def();
+        bough_context *ctx;
+        char text[2000];
+        def.thread_count = 1, def.warn = note_warning;
+        ctx = bough_context_create(&def);
+        snprintf(text, sizeof text, PARTS("", "%s", "", ""), cases[i].obstacle);
+        *warned = 0;
+        const bough_run_def run = bough_default_run_def();
+        play p = begin_file(ctx, write_scene("inside.json", text), &run);
+        printf("%s\n", warned);
+        check(cases[i].name ? strstr(warned, cases[i].name) != NULL : !*warned);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mistakes_get_a_sentence),
+                                       cmocka_unit_test(what_begins_inside_is_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
