@@ -66,7 +66,8 @@ typedef struct bo_mechanism_plan {
     int32_t body_count, obstacle_count, touch_count;
     const bough_rigid_body_def *bodies;
     const bough_obstacle_def *obstacles;
-    const bo_lead *leads; /* of the obstacles; NULL: none is led */
+    const bo_lead *leads;  /* of the obstacles; NULL: none is led */
+    int32_t most_contacts; /* of a step; 0: as many as a contact world allows */
     const bo_mechanism_touch *touches;
     bool collides; /* all of the mechanism touches, by the shapes of its file */
     bough_mechanism_method method;

@@ -64,6 +64,7 @@ static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *tou
     BO_TRY(describe_touches(l, touches));
     def.obstacle_count = m->obstacle_count, def.obstacles = m->obstacles;
     def.body_count = m->body_count, def.bodies = m->bodies;
+    def.most_contacts = m->most_contacts > 0 ? m->most_contacts : def.most_contacts;
     if (create) {
         BO_TRY(create(l, m->touch_count, touches, &actor));
         def.actor_count = 1, def.actors = &actor;

@@ -43,6 +43,7 @@ typedef struct bo_multibody_plan {
     const bough_contact_shape_def *touches; /* `place` is the body; ascending */
     const bough_obstacle_def *obstacles;    /* those that are only drawn have no shapes */
     const bo_lead *leads; /* of the obstacles; NULL: none is led */
+    int32_t most_contacts; /* of a step; 0: as many as a contact world allows */
     const bo_multibody_pair *passes;
     /* Makes the looks of the rigid bodies, then of the obstacles, whose arrays become the engine's (bo_free). Called when somebody looks for
      * the first time. */

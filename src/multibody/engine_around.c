@@ -74,6 +74,7 @@ bough_status bo_multibody_make_around(multibody_engine *e) {
     actor.touches_itself = true;
     def.obstacle_count = plan->obstacle_count, def.obstacles = plan->obstacles;
     def.actor_count = 1, def.actors = &actor;
+    def.most_contacts = plan->most_contacts > 0 ? plan->most_contacts : def.most_contacts;
     BO_TRY(bough_contact_world_create(e->ctx, &def, &e->around));
     bool *near = BO_NEW_ARRAY(e->ctx, bool, plan->def.body_count + plan->def.part_count);
     const bough_status status = near ? leave_neighbours_alone(e, near) : BOUGH_ERROR_MEMORY;

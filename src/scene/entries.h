@@ -98,8 +98,10 @@
 #define BO_MECHANISM_OWN_KEYS                                                                                  \
     "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", \
         "obstacles", "generate", "urdf", "dynamics", "collide"
-#define BO_MECHANISM_KEYS \
-    BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
+#define BO_MECHANISM_KEYS                                                                                    \
+    BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", "contact", \
+        BO_MECHANISM_OWN_KEYS
+#define BO_WORLD_CONTACT_KEYS "most_contacts" /* where a contact world finds what touches */
 #define BO_LINK_KEYS "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape"
 #define BO_LINK_JOINT_KEYS                                                                                     \
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
@@ -133,7 +135,7 @@
 /* Multibody systems: docs/multibody.schema.json. */
 #define BO_MULTIBODY_KEYS                                                                                              \
     BO_FILE_KEYS, "name", "components", "bodies", "parts", "joints", "motors", "gears", "curves", "gravity", "forces", \
-        "engine", "time", "settle", "probes", "obstacles", "pass_through", "robot", "retarget"
+        "engine", "time", "settle", "probes", "obstacles", "contact", "pass_through", "robot", "retarget"
 #define BO_ROBOT_KEYS \
     "urdf", "mjcf", "position", "rotate_deg", "free_base", "flexible", "start", "start_deg", "limit_stiffness", "touch"
 #define BO_FLEXIBLE_LINK_KEYS "component", "interfaces", "stiffness", "damping"

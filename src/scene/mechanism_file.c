@@ -512,6 +512,7 @@ static bough_status read_all(reader *r) {
                                 &m->bodies));
     BO_TRY(bo_scene_read_rigids(bo_json_at(root, "obstacles"), false, r->names[NAMES_OBSTACLE], &r->scene->hash,
                                 &m->obstacle_count, &m->obstacles));
+    BO_TRY(bo_scene_read_budget(bo_json_at(root, "contact"), &m->most_contacts));
     BO_TRY(read_engine(r, bo_json_at(root, "engine")));
     BO_TRY(read_motors(r, bo_json_at(root, "motors")));
     BO_TRY(read_loads(r, bo_json_at(root, "forces")));

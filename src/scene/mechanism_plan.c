@@ -72,6 +72,7 @@ bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene
                                   .bodies = m->body_defs,
                                   .obstacles = m->obstacle_defs,
                                   .leads = m->leads,
+                                  .most_contacts = m->most_contacts,
                                   .touches = m->touch_defs,
                                   .collides = m->collides,
                                   .method = m->method,

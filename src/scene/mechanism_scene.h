@@ -108,6 +108,8 @@ typedef struct bo_scene_rigid {
 /* Refuses shapes that are only drawn; those that cannot move. */
 bough_status bo_scene_must_touch(bo_json at, const bo_scene_shapes *shapes);
 bough_status bo_scene_must_move(bo_json at, const bo_scene_shapes *shapes);
+/* "contact" of a scene whose contacts a contact world finds: the budget of a step. 0: the world's own. */
+bough_status bo_scene_read_budget(bo_json at, int32_t *most_contacts);
 /* "bodies" or "obstacles": a list. names: {NAME: index}, to which they are added; *hash goes on over files of shapes. */
 bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
                                   bo_scene_rigid **rigids);
@@ -138,6 +140,7 @@ typedef struct bo_mechanism_scene {
     int32_t load_count;
     bo_mechanism_load *loads;
     int32_t body_count, obstacle_count;
+    int32_t most_contacts; /* of a step; 0: as many as a contact world allows */
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
     double joint_tolerance;    /* of bough_run_gap.error: beyond, somebody is warned */

@@ -107,6 +107,7 @@ static bough_status read_passes(const bo_multibody_reader *r, bo_json at) {
 
 bough_status bo_multibody_read_around(const bo_multibody_reader *r) {
     BO_TRY(read_obstacles(r, bo_json_at(r->root, "obstacles")));
+    BO_TRY(bo_scene_read_budget(bo_json_at(r->root, "contact"), &r->m->plan.most_contacts));
     return read_passes(r, bo_json_at(r->root, "pass_through"));
 }
 

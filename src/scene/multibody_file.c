@@ -532,6 +532,7 @@ static bough_status finish_plan(const bo_multibody_reader *r) {
                                   .probes = scene->probes,
                                   .spots = m->spots,
                                   .pass_count = m->plan.pass_count,
+                                  .most_contacts = m->plan.most_contacts,
                                   .tolerance = m->tolerance,
                                   .draw = bo_multibody_draw,
                                   .draw_data = m,

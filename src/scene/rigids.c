@@ -92,6 +92,11 @@ static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *h
     return body ? read_body(at, rigid) : read_track(at, rigid);
 }
 
+bough_status bo_scene_read_budget(bo_json at, int32_t *most_contacts) {
+    BO_TRY(bo_json_keys(at, BO_WORLD_CONTACT_KEYS));
+    return bo_json_integer(bo_json_at(&at, "most_contacts"), 1, 1000000, most_contacts);
+}
+
 bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
                                   bo_scene_rigid **rigids) {
     int32_t n;

@@ -656,6 +656,42 @@ static void tracks_are_refused_where_they_make_no_sense(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- the budget of a step ---- */
+
+/* A box that stands on four corners, among free bodies or as a multibody system. */
+#define STANDING(engine, more)                                                                   \
+    "{'bough': 1, " engine                                                                       \
+    "'bodies': [{'name': 'box', 'mass': 1, 'inertia': [0.01, 0.01, 0.01, 0, 0, 0], 'position': " \
+    "[0, 0, 0.1], 'shape': {'box': [0.2, 0.2, 0.2]}" more
+
+static void steps_have_a_budget_of_contacts(void **state) {
+    (void)state;
+#define REST(budget) \
+    "'gravity': [0, 0, -9.81], 'obstacles': [" GROUND "], 'time': {'dt': 0.005, 'duration': 1}" budget "}"
+#define ALIKE(budget)                                                                         \
+    {                                                                                         \
+        STANDING("", "}], " REST(budget)),                                                    \
+            STANDING("'engine': {'kind': 'multibody'}, ", ", 'touch': true}], " REST(budget)) \
+    }
+    static const char *const enough[] = ALIKE(", 'contact': {'most_contacts': 4}");
+    static const char *const too_few[] = ALIKE(", 'contact': {'most_contacts': 3}");
+    static const char *const none[] = ALIKE(", 'contact': {'most_contacts': 0}");
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    for (int i = 0; i < 2; i++) {
+        play p = begin_text(ctx, enough[i]);
+        advance(ctx, &p, 10);
+        end(ctx, &p);
+        p = begin_text(ctx, too_few[i]);
+        check_fails(ctx, bough_run_step(ctx, p.run), BOUGH_ERROR_UNSUPPORTED,
+                    "4 contacts in one step, and most_contacts allows 3");
+        end(ctx, &p);
+        check_fails(ctx, bough_scene_load(ctx, write_scene("budget.json", none[i]), &scene), BOUGH_ERROR_FORMAT,
+                    "most_contacts");
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_lie_on_the_ground),
                                        cmocka_unit_test(soft_fingers_lift_a_soft_block),
@@ -676,6 +712,7 @@ int main(void) {
                                        cmocka_unit_test(loops_rest_too),
                                        cmocka_unit_test(parts_that_bend_lay_their_load_down),
                                        cmocka_unit_test(checkpoints_keep_contacts),
+                                       cmocka_unit_test(steps_have_a_budget_of_contacts),
                                        cmocka_unit_test(what_contact_cannot_do_is_said)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
