@@ -15,7 +15,7 @@
 typedef double bo_v4 __attribute__((vector_size(32), aligned(8)));
 #define BO_V4(address) (*(bo_v4 *)(address))
 #define BO_V4_CONST(address) (*(const bo_v4 *)(address))
-/* What registers hold: sums of four doubles that stay in them while rows are added, and doubles in one. Those of
+/* Registers hold BO_SUMS sums of four doubles while rows are added to them, and each holds BO_WIDTH doubles. Those of
  * WebAssembly are half as wide as AVX2's. */
 #ifdef __wasm__
 enum { BO_SUMS = 4, BO_WIDTH = 2 };
