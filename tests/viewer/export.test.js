@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { WAIT, atRest, bough, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
+import { WAIT, bough, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
 
 const engine = join(dirname(process.env.BOUGH_PROGRAM), "wasm", "page.wasm");
 const skip = existsSync(engine) ? false : "the engine for browsers was not built; ./bough export builds it";
@@ -32,7 +32,7 @@ before(async () => {
     writeFileSync(path, JSON.stringify(scene));
     bough("export", path, "--html", join(folder, "swing.html"), "--paused");
     browser = await startBrowser();
-    page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href);
+    page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href, { viewport: { width: 1400, height: 560 } }); // beside the panels
     await page.waitForFunction(() => globalThis.bough?.layerCount > 0 && bough.numbers && bough.settings.paused, null, { timeout: WAIT });
 });
 after(async () => {
@@ -61,12 +61,12 @@ test("it steps as the program does", { skip }, async () => {
 
 test("a part is pulled in it, and cut off", { skip }, async () => {
     // The middle of its vertices, which is inside of it; paused, so that it is there when the mouse comes.
-    const middle = () => page.evaluate(() => {
+    const pixel = await page.evaluate(() => {
         const all = Array.from({ length: bough.vertexCount(1) }, (_, i) => bough.vertexPosition(1, i));
         return bough.project([0, 1, 2].map((k) => all.reduce((sum, x) => sum + x[k], 0) / all.length));
     });
-    const pixel = await middle();
-    await page.mouse.move(...pixel);
+    await page.mouse.click(...pixel);
+    await page.waitForFunction(() => bough.picked?.part === 1, null, { timeout: WAIT });
     await page.mouse.down();
     await page.mouse.move(pixel[0], pixel[1] - 80, { steps: 3 });
     await page.waitForFunction(() => bough.held.length === 1, null, { timeout: WAIT });
@@ -76,10 +76,6 @@ test("a part is pulled in it, and cut off", { skip }, async () => {
     assert.deepEqual(await page.evaluate(() => bough.held.length), 1);
     await page.mouse.up();
     await page.waitForFunction(() => bough.held.length === 0, null, { timeout: WAIT });
-    await button("Pause").click();
-    await atRest(page);
-    await page.mouse.click(...(await middle()));
-    await page.waitForFunction(() => bough.picked?.part === 1, null, { timeout: WAIT });
     await button("Cut off").click();
     await page.waitForFunction(() => bough.parts.loose?.includes(1), null, { timeout: WAIT });
     assert.deepEqual(page.errors, []);
