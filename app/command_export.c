@@ -218,16 +218,27 @@ static const char *find_program(const arguments *a, const char *folder, char pat
     return access(path, R_OK) == 0 ? path : BOUGH_PAGE_PROGRAM;
 }
 
+static bool add_program(app_bundle *bundle, const char *program) {
+    static const char magic[4] = {0, 'a', 's', 'm'};
+    size_t size;
+    if (!app_bundle_add(bundle, "page.wasm", program))
+        return false;
+    const char *bytes = app_bundle_find(bundle, "page.wasm", &size);
+    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+        return app_fail_with("%s: is no WebAssembly", program) == APP_OK;
+    return true;
+}
+
 static bool add_page(app_bundle *bundle, const arguments *a, const char *folder) {
     char path[PATH_MAX];
     const char *program = find_program(a, folder, path);
     if (access(program, R_OK) != 0)
-        return app_fail_with("%s is not there: the engine for browsers was not built; ./bough setup wasm installs what "
-                             "that needs, and ./bough export builds it",
+        return app_fail_with("%s is not there: the engine for browsers was not built; ./bough export in the sources of "
+                             "Bough builds build/wasm/page.wasm, which --program takes and cmake --install puts in place",
                              program) == APP_OK;
     return add_module(bundle, folder, "page/main.js") && add_module(bundle, folder, "page/worker.js") &&
            add_page_file(bundle, folder, "node_modules/uplot/dist/uPlot.min.css") &&
-           add_page_file(bundle, folder, "style.css") && app_bundle_add(bundle, "page.wasm", program);
+           add_page_file(bundle, folder, "style.css") && add_program(bundle, program);
 }
 
 /* ---- the file ---- */

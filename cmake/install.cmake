@@ -108,7 +108,7 @@ endif()
 
 # ---- the viewer's page, with what it takes from the npm packages ----
 
-set(viewer_files index.html style.css icon.svg)
+set(viewer_files index.html style.css icon.svg unpack.js)
 set(viewer_modules three/build/three.module.js three/build/three.core.js three/LICENSE uplot/dist/uPlot.esm.js
   uplot/dist/uPlot.min.css uplot/LICENSE)
 set(viewer ${CMAKE_INSTALL_DATADIR}/bough/viewer)
@@ -124,6 +124,9 @@ foreach(file IN LISTS viewer_modules)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES viewer/node_modules/${file} DESTINATION ${viewer}/node_modules/${folder} OPTIONAL)
 endforeach()
+
+# The engine of exported pages is WebAssembly, which `./bough export` builds, or cmake -S wasm.
+install(FILES ${BOUGH_PAGE_PROGRAM} DESTINATION ${viewer} OPTIONAL)
 
 # ---- examples: scenes and programs, without their pictures ----
 

@@ -94,6 +94,22 @@ check_manual() {
     tools/check_manual.sh "$prefix/bin/bough" "$prefix/share"
 }
 
+# ---- a page of its own ----
+
+# Where the engine for browsers was built, it is installed, and one sentence tells what is missing where it was not.
+check_export() {
+    scene=$work/scene.json
+    cp "$prefix/share/bough/examples/beam/scene.json" "$scene"
+    if [ -f build/wasm/page.wasm ] && [ -d viewer/node_modules/three ]; then
+        quiet bough export "$scene" --html "$work/beam.html"
+        [ "$(wc -c <"$work/beam.html")" -gt 1000000 ] || fail "bough export writes a page that cannot be whole"
+    else
+        echo "skipped: build/wasm/page.wasm is not there"
+    fi
+    ! bough export "$scene" --html "$work/none.html" --program "$work/none.wasm" 2>"$work/told" || fail "bough export needs no engine"
+    grep -q 'the engine for browsers was not built' "$work/told" || fail "bough export does not tell that there is no engine"
+}
+
 # ---- the viewer's page ----
 
 # Every file that the page asks for, beginning with index.html, comes from the server of the installed program.
@@ -268,6 +284,7 @@ check_symbols
 check_headers
 check_manual
 check_viewer
+check_export
 check_projects
 check_sdl
 check_python

@@ -1,21 +1,29 @@
 #!/bin/sh
-# check_wasm.sh [--scene SCENE STEPS]: builds the runtime and its tests as WebAssembly, runs these under node, and compares
-# hashes of what the runtime computes with those of a native program with BOUGH_PORTABLE_BITS. Closes with "N passed, N
-# failed". --scene: steps a scene, cooked before, by both instead, says whether all numbers are the same, and what a step
-# takes each, and a native one that is built as usual.
+# check_wasm.sh [--build | --scene SCENE STEPS]: builds Bough as WebAssembly (the engine of exported pages, the npm package,
+# and the tests of the runtime), runs these tests and those of the package under node, and compares hashes of what the
+# runtime computes with those of a native program with BOUGH_PORTABLE_BITS. Prints "N passed, N failed" for each.
+# --build: builds, and no more. --scene: steps a scene, cooked before, by both instead, says whether all numbers are the
+# same, and what a step takes each, and a native one that is built as usual.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 build=$root/build/wasm
 native=$root/build/bits-clang
-run() { node --no-warnings "$root/wasm/tests/run_tests.mjs" "$@"; }
+tests=$root/wasm/tests
+run() { node --no-warnings "$tests/run_tests.mjs" "$@"; }
 make_native() {
     cmake -S "$root" -B "$native" -G Ninja -DCMAKE_C_COMPILER=clang -DBOUGH_PORTABLE_BITS=ON -DBOUGH_MULTIVERSION=OFF -DBOUGH_TESTS=ON >/dev/null
-    ninja -C "$native" "$1" >/dev/null
+    ninja -C "$native" "$@" >/dev/null
 }
 
 cmake -S "$root/wasm" -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/wasm/toolchain.cmake" -DBOUGH_TESTS=ON >/dev/null
 ninja -C "$build" >"$build/build.log" 2>&1 || { grep -E 'error|warning' "$build/build.log" >&2; exit 1; }
-if [ "${1:-}" = --scene ]; then
+if grep -E 'warning: ' "$build/build.log" >&2; then
+    echo "clang warns" >&2
+    exit 1
+fi
+case ${1:-} in
+--build) exit 0 ;;
+--scene)
     scene=$(realpath "$2")
     make_native run_scene
     ninja -C "$root/build" run_scene >/dev/null
@@ -28,12 +36,18 @@ if [ "${1:-}" = --scene ]; then
     diff "$build/native.txt" "$build/wasm.txt" >&2 || { echo "some of $(wc -l <"$build/native.txt") numbers differ"; exit 1; }
     echo "all of $(wc -l <"$build/native.txt") numbers are the same"
     exit 0
-fi
+    ;;
+esac
+
 status=0
 run "$build" || status=1
-make_native bits
+make_native bits run_pack
 "$native/tests/bits" >"$build/native.txt"
 run --program "$build/bits.wasm" >"$build/wasm.txt"
 diff "$build/native.txt" "$build/wasm.txt" >&2 || status=1
 echo "bits of WebAssembly: $(wc -l <"$build/native.txt") outputs, $(diff "$build/native.txt" "$build/wasm.txt" | grep -c '^<' || :) differ"
+# What is packed for the package's tests; and the compiler that looks at its types, or they say that it is not there.
+[ -x "$root/build/bough" ] || "$root/bough" --version >/dev/null
+[ -d "$tests/npm/node_modules/typescript" ] || (cd "$tests/npm" && npm ci --no-audit --no-fund >/dev/null 2>&1) || :
+"$tests/npm/run.sh" "$root/build/bough" "$native/tests/run_pack" || status=1
 exit $status

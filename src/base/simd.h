@@ -15,6 +15,18 @@
 typedef double bo_v4 __attribute__((vector_size(32), aligned(8)));
 #define BO_V4(address) (*(bo_v4 *)(address))
 #define BO_V4_CONST(address) (*(const bo_v4 *)(address))
+/* Registers hold BO_SUMS sums of four doubles while rows are added to them, and each holds BO_WIDTH doubles. Those of
+ * WebAssembly are half as wide as AVX2's. */
+#ifdef __wasm__
+enum { BO_SUMS = 4, BO_WIDTH = 2 };
+#else
+enum { BO_SUMS = 8, BO_WIDTH = 4 };
+#endif
+/* As many doubles as a register holds, for loops over rows that are whole multiples of four long. */
+typedef double bo_vw __attribute__((vector_size(8 * BO_WIDTH), aligned(8)));
+#define BO_VW(address) (*(bo_vw *)(address))
+#define BO_VW_CONST(address) (*(const bo_vw *)(address))
+
 /* One lane of a vector in memory. */
 #define BO_LANE(vector, lane) (((double *)&(vector))[lane])
 #define BO_LANE_CONST(vector, lane) (((const double *)&(vector))[lane])

@@ -47,7 +47,8 @@ typedef struct {
     bo_face_rows rows;
 } hanging;
 
-/* J = [scale a; Op A] (6 x n), T = I J; L += J^T T, p_q += J^T p, Mrq += X^T T */
+/* J = [scale a; Op A] (6 x n), T = I J; L += J^T T, p_q += J^T p, Mrq += X^T T. T is kept
+ * register by register: the six rows of some columns lie one behind the other. */
 BO_MULTIVERSION
 static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, double *restrict T, double *restrict L,
                  double *restrict Mrq, double *restrict p_q) {
@@ -55,53 +56,57 @@ static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, dou
     const double full[36] = {I[0], I[1],  I[2],  I[6],  I[7],  I[8],  I[1], I[3],  I[4],  I[9],  I[10], I[11],
                              I[2], I[4],  I[5],  I[12], I[13], I[14], I[6], I[9],  I[12], I[15], I[16], I[17],
                              I[7], I[10], I[13], I[16], I[18], I[19], I[8], I[11], I[14], I[17], I[19], I[20]};
-    for (int32_t l = 0; l < n; l += 4) {
-        bo_v4 j[6], A[9], p = BO_V4_CONST(p_q + l);
+    for (int32_t l = 0; l < n; l += BO_WIDTH) {
+        bo_vw j[6], A[9], p = BO_VW_CONST(p_q + l);
         for (int k = 0; k < 9; k++)
-            A[k] = BO_V4_CONST(h->rows.A + k * n + l);
+            A[k] = BO_VW_CONST(h->rows.A + k * n + l);
         for (int d = 0; d < 3; d++) {
-            j[d] = h->scale * BO_V4_CONST(h->rows.a + d * n + l);
-            bo_v4 sum = h->Op[9 * d] * A[0];
+            j[d] = h->scale * BO_VW_CONST(h->rows.a + d * n + l);
+            bo_vw sum = h->Op[9 * d] * A[0];
             for (int k = 1; k < 9; k++)
                 sum += h->Op[9 * d + k] * A[k];
             j[3 + d] = sum;
         }
-        bo_v4 t[6];
+        bo_vw t[6];
         for (int d = 0; d < 6; d++) {
-            bo_v4 sum = full[6 * d] * j[0];
+            bo_vw sum = full[6 * d] * j[0];
             for (int k = 1; k < 6; k++)
                 sum += full[6 * d + k] * j[k];
             t[d] = sum;
             p += h->p[d] * j[d];
-            BO_V4(J + d * n + l) = j[d];
-            BO_V4(T + d * n + l) = sum;
+            BO_VW(J + d * n + l) = j[d];
+            BO_VW(T + 6 * l + d * BO_WIDTH) = sum;
         }
-        BO_V4(p_q + l) = p;
+        BO_VW(p_q + l) = p;
         for (int d = 0; d < 3; d++) {
             const int e = (d + 1) % 3, f = (d + 2) % 3;
-            BO_V4(Mrq + d * n + l) += t[d];
-            BO_V4(Mrq + (3 + d) * n + l) += t[3 + d] + h->x[e] * t[f] - h->x[f] * t[e];
+            BO_VW(Mrq + d * n + l) += t[d];
+            BO_VW(Mrq + (3 + d) * n + l) += t[3 + d] + h->x[e] * t[f] - h->x[f] * t[e];
         }
     }
     int32_t k = 0;
-    for (; k + 4 <= r; k += 4)
-        for (int32_t l = 0; l <= k; l += 4) {
+    for (; k + 4 <= r; k += 4) {
+        double j[6][4];
+        for (int d = 0; d < 6; d++)
+            for (int i = 0; i < 4; i++)
+                j[d][i] = J[d * n + k + i];
+        for (int32_t l = 0; l < k + 4; l += BO_WIDTH) {
             double *row = L + (ptrdiff_t)k * n + l;
-            bo_v4 s0 = BO_V4_CONST(row), s1 = BO_V4_CONST(row + n), s2 = BO_V4_CONST(row + 2 * n),
-                  s3 = BO_V4_CONST(row + 3 * n);
+            bo_vw s0 = BO_VW_CONST(row), s1 = BO_VW_CONST(row + n), s2 = BO_VW_CONST(row + 2 * n),
+                  s3 = BO_VW_CONST(row + 3 * n);
             for (int d = 0; d < 6; d++) {
-                const bo_v4 t = BO_V4_CONST(T + d * n + l);
-                const double *j = J + d * n + k;
-                s0 += j[0] * t, s1 += j[1] * t, s2 += j[2] * t, s3 += j[3] * t;
+                const bo_vw t = BO_VW_CONST(T + 6 * l + d * BO_WIDTH);
+                s0 += j[d][0] * t, s1 += j[d][1] * t, s2 += j[d][2] * t, s3 += j[d][3] * t;
             }
-            BO_V4(row) = s0, BO_V4(row + n) = s1, BO_V4(row + 2 * n) = s2, BO_V4(row + 3 * n) = s3;
+            BO_VW(row) = s0, BO_VW(row + n) = s1, BO_VW(row + 2 * n) = s2, BO_VW(row + 3 * n) = s3;
         }
+    }
     for (; k < r; k++)
-        for (int32_t l = 0; l <= k; l += 4) {
-            bo_v4 s = BO_V4_CONST(L + (ptrdiff_t)k * n + l);
+        for (int32_t l = 0; l <= k; l += BO_WIDTH) {
+            bo_vw s = BO_VW_CONST(L + (ptrdiff_t)k * n + l);
             for (int d = 0; d < 6; d++)
-                s += J[d * n + k] * BO_V4_CONST(T + d * n + l);
-            BO_V4(L + (ptrdiff_t)k * n + l) = s;
+                s += J[d * n + k] * BO_VW_CONST(T + 6 * l + d * BO_WIDTH);
+            BO_VW(L + (ptrdiff_t)k * n + l) = s;
         }
 }
 

@@ -8,7 +8,15 @@
 
 /* out[12] = sum_l x_l times row l of a map */
 BO_INLINE void contract(int32_t r, const bo_v4 *restrict maps, const double *restrict x, bo_v4 *restrict out) {
-    for (int first = 0; first < 12; first += 6) {
+    for (int first = 0; first < 12 && BO_SUMS < 6; first += 4) {
+        bo_v4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+        for (int32_t l = 0; l < r; l++) {
+            const bo_v4 *row = maps + 12 * l + first;
+            s0 += x[l] * row[0], s1 += x[l] * row[1], s2 += x[l] * row[2], s3 += x[l] * row[3];
+        }
+        out[first] = s0, out[first + 1] = s1, out[first + 2] = s2, out[first + 3] = s3;
+    }
+    for (int first = 0; first < 12 && BO_SUMS >= 6; first += 6) {
         bo_v4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0};
         for (int32_t l = 0; l < r; l++) {
             const bo_v4 *row = maps + 12 * l + first;
@@ -23,7 +31,17 @@ BO_INLINE void contract(int32_t r, const bo_v4 *restrict maps, const double *res
 /* The same with x and with y at once: rows are read from far away. */
 BO_INLINE void contract_two(int32_t r, const bo_v4 *restrict maps, const double *restrict x, const double *restrict y,
                             bo_v4 *restrict out, bo_v4 *restrict rates) {
-    for (int first = 0; first < 12; first += 4) {
+    for (int first = 0; first < 12 && BO_SUMS < 8; first += 2) {
+        bo_v4 s0 = {0}, s1 = {0}, t0 = {0}, t1 = {0};
+        for (int32_t l = 0; l < r; l++) {
+            const bo_v4 *row = maps + 12 * l + first;
+            s0 += x[l] * row[0], s1 += x[l] * row[1];
+            t0 += y[l] * row[0], t1 += y[l] * row[1];
+        }
+        out[first] = s0, out[first + 1] = s1;
+        rates[first] = t0, rates[first + 1] = t1;
+    }
+    for (int first = 0; first < 12 && BO_SUMS >= 8; first += 4) {
         bo_v4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};
         for (int32_t l = 0; l < r; l++) {
             const bo_v4 *row = maps + 12 * l + first;

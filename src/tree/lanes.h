@@ -91,9 +91,26 @@ static inline size_t bo_affine_at(int32_t columns, int32_t row, int32_t column) 
     return ((size_t)(row / BO_ROWS) * (size_t)(columns + 1) + (size_t)column) * BO_ROWS + (size_t)(row % BO_ROWS);
 }
 
+/* sum += c_m x_m over `count` columns, of half h of the lanes */
+BO_INLINE void bo_add_columns_half(int32_t count, const double *restrict c, const double *restrict x, int h,
+                                   bo_v4 sum[BO_ROWS][2]) {
+    bo_v4 s0 = sum[0][h], s1 = sum[1][h], s2 = sum[2][h], s3 = sum[3][h];
+    for (int32_t m = 0; m < count; m++) {
+        const bo_v4 y = BO_V4_CONST(x + BO_WIDE * m + 4 * h);
+        s0 += c[BO_ROWS * m] * y, s1 += c[BO_ROWS * m + 1] * y;
+        s2 += c[BO_ROWS * m + 2] * y, s3 += c[BO_ROWS * m + 3] * y;
+    }
+    sum[0][h] = s0, sum[1][h] = s1, sum[2][h] = s2, sum[3][h] = s3;
+}
+
 /* sum += c_m x_m over `count` columns */
 BO_INLINE void bo_add_columns(int32_t count, const double *restrict c, const double *restrict x,
                               bo_v4 sum[BO_ROWS][2]) {
+    if (BO_SUMS < 2 * BO_ROWS) {
+        bo_add_columns_half(count, c, x, 0, sum);
+        bo_add_columns_half(count, c, x, 1, sum);
+        return;
+    }
     bo_v4 s00 = sum[0][0], s01 = sum[0][1], s10 = sum[1][0], s11 = sum[1][1];
     bo_v4 s20 = sum[2][0], s21 = sum[2][1], s30 = sum[3][0], s31 = sum[3][1];
     for (int32_t m = 0; m < count; m++) {

@@ -449,8 +449,14 @@ BO_INLINE void moments_wide(const own *o, int h, const bo_v4 *s4, const bo_v4 *s
             m.mc[k] += t->s[k * n + l] * q;
             m.flow[k] += t->s[k * n + l] * v;
         }
+    }
+    for (int32_t l = 0; l < r; l++) {
+        const bo_v4 v = ROW(o->v, 0, l);
         for (int k = 0; k < 9; k++)
             m.D[k] += v * ROW(o->V, k, l);
+    }
+    for (int32_t l = 0; l < r; l++) {
+        const bo_v4 q = ROW(o->q, 0, l);
         for (int k = 0; k < 6; k++) {
             const int a = first_of[k], b = second_of[k];
             m.Sigma[k] += q * (ROW(o->V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);

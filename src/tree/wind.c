@@ -203,6 +203,7 @@ BO_INLINE void add_cross(const vec a[3], const vec b[3], vec sum[3]) {
     sum[2] += a[0] * b[1] - a[1] * b[0];
 }
 BO_INLINE void take_root(vec *a) {
+#pragma GCC unroll 8
     for (int i = 0; i < LANES; i++)
         (*a)[i] = sqrtf((*a)[i]);
 }
@@ -361,10 +362,11 @@ BO_MULTIVERSION static void blow_batch(const air *a, int32_t first, int32_t coun
         gather(v_of, (size_t)l, &v[l]);
         force[l] = (vec){0};
     }
-    for (int32_t k = 0; k + 1 < t->count; k += 2)
-        add_two_samples(t, r, k, q, v, force, &b);
-    if (t->count % 2)
-        add_sample(t, r, t->count - 1, q, v, force, &b);
+    int32_t sample_number = 0;
+    for (; sample_number + 1 < t->count && BO_SUMS >= 8; sample_number += 2)
+        add_two_samples(t, r, sample_number, q, v, force, &b);
+    for (; sample_number < t->count; sample_number++)
+        add_sample(t, r, sample_number, q, v, force, &b);
     const vec pressure = (float)(0.25 * a->state->wind.density * a->state->wind.drag) * b.scale * b.scale;
     for (int i = 0; i < count; i++) {
         double *wrench = a->wrench + 6 * (first + i);

@@ -32,7 +32,7 @@ before(async () => {
     writeFileSync(path, JSON.stringify(scene));
     bough("export", path, "--html", join(folder, "swing.html"), "--paused");
     browser = await startBrowser();
-    page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href);
+    page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href, { viewport: { width: 1400, height: 560 } }); // beside the panels
     await page.waitForFunction(() => globalThis.bough?.layerCount > 0 && bough.numbers && bough.settings.paused, null, { timeout: WAIT });
 });
 after(async () => {
@@ -60,15 +60,22 @@ test("it steps as the program does", { skip }, async () => {
 });
 
 test("a part is pulled in it, and cut off", { skip }, async () => {
-    const tip = () => page.evaluate(() => bough.project(bough.vertexPosition(1, 0)));
-    await button("Play").click();
-    const pixel = await tip();
-    await page.mouse.move(...pixel);
+    // The middle of its vertices, which is inside of it; paused, so that it is there when the mouse comes.
+    const pixel = await page.evaluate(() => {
+        const all = Array.from({ length: bough.vertexCount(1) }, (_, i) => bough.vertexPosition(1, i));
+        return bough.project([0, 1, 2].map((k) => all.reduce((sum, x) => sum + x[k], 0) / all.length));
+    });
+    await page.mouse.click(...pixel);
+    await page.waitForFunction(() => bough.picked?.part === 1, null, { timeout: WAIT });
     await page.mouse.down();
     await page.mouse.move(pixel[0], pixel[1] - 80, { steps: 3 });
     await page.waitForFunction(() => bough.held.length === 1, null, { timeout: WAIT });
+    await page.evaluate(() => document.activeElement.blur()); // or the key would press the button that was clicked last
+    await page.keyboard.press("Space");
+    await page.waitForFunction((end) => !bough.settings.paused && bough.numbers.time > end, (STEPS + 2) * scene.time.dt, { timeout: WAIT });
+    assert.deepEqual(await page.evaluate(() => bough.held.length), 1);
     await page.mouse.up();
-    await page.waitForFunction(() => bough.held.length === 0 && bough.picked?.part === 1, null, { timeout: WAIT });
+    await page.waitForFunction(() => bough.held.length === 0, null, { timeout: WAIT });
     await button("Cut off").click();
     await page.waitForFunction(() => bough.parts.loose?.includes(1), null, { timeout: WAIT });
     assert.deepEqual(page.errors, []);

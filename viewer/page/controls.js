@@ -129,6 +129,7 @@ export class Controls {
         this.clock = make("span", { id: "clock", "aria-label": "Simulated time" });
         this.pace = make("span", { id: "pace", "aria-label": "Pace" });
         this.record = button({ name: "Record", key: "q", chosen: () => send({ do: "record", on: !this.recording }) });
+        this.record.hidden = Boolean(globalThis.boughBundle); // recordings are files, which a page by itself cannot write
         this.film = button({ name: "Film", key: "v", chosen: () => this.world.film() });
         this.photo = button({ name: "Picture", key: "p", chosen: () => this.world.photo() });
         bar.append(this.reset, this.play, this.step, this.speed.element, this.clock, this.pace, this.record, this.film, this.photo);
