@@ -404,6 +404,7 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bo
     else
         found = settle_accounts(model, state, steer, strictly ? strict_tolerance : loose_tolerance);
     *steered = found.steered;
+    bo_tree_work_of(state)->looked = !found.steered;
     if (found.surplus > 0)
         status = bo_fail(ctx, BOUGH_ENERGY_GAINED, "the step makes %.3g J out of nothing; take a smaller one",
                          found.surplus);
