@@ -128,7 +128,7 @@ static void share_levels(bough_tree_model *model) {
     }
 }
 
-static void add_run(bo_tree_run *runs, int32_t *count, int32_t first, int32_t end) {
+void bo_tree_add_run(bo_tree_run *runs, int32_t *count, int32_t first, int32_t end) {
     if (first == end)
         return;
     if (*count > 0 && runs[*count - 1].end == first)
@@ -142,10 +142,12 @@ static int32_t list_runs(const bough_tree_model *model, bo_tree_grove *grove, bo
     grove->runs = runs;
     for (int32_t d = 0; d < grove->level_count; d++)
         for (int32_t i = grove->levels[d].first_part; i < grove->levels[d].end_part; i++)
-            add_run(runs, &grove->run_count, model->parts[i].offset, model->parts[i].offset + model->parts[i].r);
+            bo_tree_add_run(runs, &grove->run_count, model->parts[i].offset,
+                            model->parts[i].offset + model->parts[i].r);
     for (int32_t d = 0; d < grove->level_count; d++)
         for (int32_t j = grove->levels[d].first_joint; j < grove->levels[d].end_joint; j++)
-            add_run(runs, &grove->run_count, model->joints[j].offset, model->joints[j].offset + model->joints[j].count);
+            bo_tree_add_run(runs, &grove->run_count, model->joints[j].offset,
+                            model->joints[j].offset + model->joints[j].count);
     return grove->run_count;
 }
 

@@ -453,6 +453,7 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_tree_model *model, bo
     if (found.surplus == 0 && status == BOUGH_OK &&
         contacts_make_too_much(model, accounts(ledger), sums_of(model, state), made, tolerance))
         found.surplus = made;
+    bo_tree_work_of(state)->looked = !found.steered;
     if (found.surplus > 0)
         status = bo_fail(ctx, BOUGH_ENERGY_GAINED, "the step makes %.3g J out of nothing; take a smaller one",
                          found.surplus);

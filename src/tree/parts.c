@@ -260,11 +260,45 @@ static const double *damping_stiffness(const bo_tree_pass *pass, const bough_com
                : NULL;
 }
 
+/* The same K for all parts of a wide block: H += more K, p += now K (v + rate a), eight lanes each. x: room for r. */
+BO_MULTIVERSION
+static void damp_wide(int32_t r, const double *K, const bo_v4 more[2], const bo_v4 now[2], const bo_v4 rate[2],
+                      const motion *m, double *restrict x, double *restrict H, double *restrict p) {
+    for (int32_t k = 0; k < 2 * r; k++)
+        BO_V4(x + 4 * k) = BO_V4_CONST(m->v + 4 * k) + rate[k % 2] * BO_V4_CONST(m->a + 4 * k);
+    for (int32_t i = 0; i < r; i++, K += r, p += BO_WIDE) {
+        bo_v4 low = {0}, high = {0};
+        for (int32_t j = 0; j < r; j++)
+            low += K[j] * BO_V4_CONST(x + BO_WIDE * j), high += K[j] * BO_V4_CONST(x + BO_WIDE * j + 4);
+        BO_V4(p) += now[0] * low, BO_V4(p + 4) += now[1] * high;
+        for (int32_t j = 0; j <= i; j++, H += BO_WIDE)
+            BO_V4(H) += K[j] * more[0], BO_V4(H + 4) += K[j] * more[1];
+    }
+}
+
+/* Those of a block where all of its parts take K at rest. */
+static void damp_at_rest(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
+                         double *p) {
+    const bo_tree_scheme *h = pass->scheme;
+    bo_v4 more[2] = {{0}}, now[2] = {{0}}, rate[2] = {{0}};
+    for (int32_t k = 0; k < b->count; k++) {
+        const factors g = factors_of(pass, b->first + k);
+        const coefficients c = coefficients_of(h, &g);
+        more[k / 4][k % 4] = (1 + h->alpha) * h->gamma * h->dt * c.of_now;
+        now[k / 4][k % 4] = c.of_now, rate[k / 4][k % 4] = c.rate_a;
+    }
+    damp_wide(b->r, pass->model->components[b->component].c->K, more, now, rate, m, scratch, H, p);
+}
+
 /* Damping by stiffness of a pass that takes it elsewhere than its forces: H += (1 + alpha) gamma dt b K, p += b K rate. */
 static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
                         double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const bo_tree_scheme *h = pass->scheme;
+    if (b->lanes > 1 && pass->damped == pass->work->rest) {
+        damp_at_rest(pass, b, m, scratch, H, p);
+        return true;
+    }
     for (int32_t k = 0; k < b->count; k++) {
         const factors g = factors_of(pass, b->first + k);
         const coefficients c = coefficients_of(h, &g);

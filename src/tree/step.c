@@ -277,7 +277,7 @@ bough_status bo_tree_come_back(bough_context *ctx, const bough_tree_model *model
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
     if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
-    w->frames_stale = true;
+    w->frames_stale = true, w->measured = false;
     bo_tree_place_roots(model, w, state->roots, state->time, false);
     if (!bo_tree_move(ctx, model, w, &(bo_tree_mode){0}, state->q, state->v))
         return crushed(ctx);
@@ -635,6 +635,7 @@ static bough_status step(bough_context *ctx, const bough_tree_model *all, bough_
     if (w->touch && (w->integrator || state->coupling != BOUGH_COUPLING_L3))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "parts that touch need the tree's own steps, \"hht\" or \"newmark\", and the coupling L3");
+    w->looked = w->measured = false;
     if (w->integrator)
         return bo_tree_integrate(ctx, model, state, dt);
     if (!(dt >= 0 && isfinite(dt)))
@@ -646,7 +647,8 @@ static bough_status step(bough_context *ctx, const bough_tree_model *all, bough_
     if (bo_tree_all_sleep(all))
         return sleep_on(ctx, all, state, &h);
     BO_TRY(try_step(ctx, model, state, &h, gently));
-    bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a, w->mid_v);
+    const bool wrapped = bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a, w->mid_v);
+    w->measured = w->looked && !wrapped && model == all;
     w->frames_stale = false;
     visit(ctx, model, accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);

@@ -93,17 +93,28 @@ static bool respond(bo_tree_search *s, double *answers) {
     static const bo_tree_mode mode = {.coupling = BOUGH_COUPLING_L3, .still = true, .weightless = true};
     bo_tree_touch *touch = s->touch;
     if (touch->single_count == touch->point_count) {
-        memset(answers, 0, (size_t)s->model->size * sizeof *answers);
+        for (int32_t k = 0; k < touch->run_count; k++)
+            memset(answers + touch->runs[k].first, 0,
+                   (size_t)(touch->runs[k].end - touch->runs[k].first) * sizeof *answers);
         bo_tree_touch_answer_singles(s->model, s->work, answers);
         return true;
     }
-    forget_loads(s->model, s->work);
+    if (!touch->forgotten) /* what is laid down once is laid down again */
+        forget_loads(s->model, s->work);
+    touch->forgotten = true;
     for (int32_t i = s->model->part_count - 1; i >= 0; i--)
         if (touch->node_of[i] >= 0 || is_single(touch, &s->model->parts[i]))
             lay_down(s, i);
     for (int32_t k = 0; k < touch->solid_count; k++)
         lay_down(s, touch->solids[k]);
     return bo_tree_scatter(s->ctx, s->model, s->work, &mode, answers);
+}
+
+static bool any_but_zero(size_t count, const double *x) {
+    for (size_t i = 0; i < count; i++)
+        if (x[i] != 0)
+            return true;
+    return false;
 }
 
 /* Roots that fly, as bo_tree_fly() has them: velocities and places change by so much of the answer. */
@@ -120,6 +131,8 @@ static void move_roots(bo_tree_search *s, double of_acceleration, double of_velo
         memcpy(R.m, root->pose.rotation, sizeof R.m);
         for (int d = 0; d < 6; d++)
             A[d] = BO_LANE_CONST(s->work->inertias[slot / 4].A[d], slot % 4);
+        if (!any_but_zero(6, A))
+            continue;
         const bo_vec3 a = bo_mat_vec(R, bo_load3(A)), turn = bo_mat_vec(R, bo_load3(A + 3));
         const bo_mat3 turned = bo_mat_mul(bo_exp3(bo_scale(of_place, turn)), R);
         struct {
@@ -158,8 +171,9 @@ static void give_momenta(bo_tree_search *s) {
 static bo_vec3 answer_of(const bo_tree_search *s, const bo_tree_point *point, int32_t part, const double frame[3][6],
                          size_t rows, int32_t r, const double *answers) {
     const int32_t slot = s->model->parts[part].slot;
+    const bool moves = island_of(s->touch, &s->model->parts[part])->points > 0;
     bo_vec3 sum = bo_v3(0, 0, 0);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && moves; k++) {
         const double *row = s->touch->rows + rows + (size_t)k * (size_t)r;
         double along = 0;
         for (int d = 0; d < 6; d++)
@@ -250,7 +264,7 @@ static double largest_bend(const bo_tree_search *s) {
         const bo_tree_part *part = &s->model->parts[k];
         const bo_component_tables *t = &s->model->components[part->component];
         double square = 0;
-        if (!part->flies)
+        if (!part->flies || island_of(s->touch, part)->points == 0)
             continue;
         for (int32_t l = 0; l < part->r; l++) {
             const double x = s->scheme->beta * s->dt * s->dt * s->touch->answers[part->offset + l];
@@ -283,8 +297,9 @@ static bough_status push_out(bo_tree_search *s) {
     load_points(s);
     if (!respond(s, touch->pushed))
         return unsolved(s->ctx);
-    for (int32_t k = 0; k < s->model->size; k++)
-        s->work->next_q[k] += s->dt * s->dt * touch->pushed[k];
+    for (int32_t i = 0; i < touch->run_count; i++)
+        for (int32_t k = touch->runs[i].first; k < touch->runs[i].end; k++)
+            s->work->next_q[k] += s->dt * s->dt * touch->pushed[k];
     touch->push_share = s->dt * s->dt;
     move_roots(s, 0, 0, s->dt * s->dt);
     return BOUGH_OK;
@@ -297,13 +312,6 @@ static bough_status push_out(bo_tree_search *s) {
  *     gamma F + (1 - gamma) F_before = f,   F = f / gamma - (1 - gamma) / gamma F_before
  * The second part is a load on the step from its beginning; F_before is kept. */
 
-static bool any_but_zero(size_t count, const double *x) {
-    for (size_t i = 0; i < count; i++)
-        if (x[i] != 0)
-            return true;
-    return false;
-}
-
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const bo_tree_scheme *scheme) {
     bo_tree_touch *touch = w->touch;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count, all = (size_t)model->def.part_count;
@@ -314,26 +322,29 @@ bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const b
         return false;
     const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     touch->loaded = w->loaded;
-    if (!w->loaded) {
-        memset(w->load, 0, n * sizeof *w->load);
-        memset(w->load_wrench, 0, 6 * parts * sizeof *w->load_wrench);
+    if (w->loaded) {
+        memcpy(touch->p_q, w->load, n * sizeof *w->load);
+        memcpy(touch->p, w->load_wrench, 6 * parts * sizeof *w->load_wrench);
     }
-    memcpy(touch->p_q, w->load, n * sizeof *w->load);
-    memcpy(touch->p, w->load_wrench, 6 * parts * sizeof *w->load_wrench);
-    w->loaded = true;
     for (size_t k = 0; k < n; k++)
-        w->load[k] += share * w->blow[k];
-    for (size_t i = 0; i < parts; i++)
+        w->load[k] = (w->loaded ? w->load[k] : 0) + share * w->blow[k];
+    for (size_t i = 0; i < parts; i++) {
+        const double *blow = w->blow_wrench + 6 * (size_t)model->parts[i].user;
+        double *load = w->load_wrench + 6 * i;
         for (size_t d = 0; d < 6; d++)
-            w->load_wrench[6 * i + d] += share * w->blow_wrench[6 * (size_t)model->parts[i].user + d];
+            load[d] = (w->loaded ? load[d] : 0) + share * blow[d];
+    }
+    w->loaded = true;
     return true;
 }
 
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
     const bo_tree_touch *touch = w->touch;
+    w->loaded = touch->loaded;
+    if (!w->loaded)
+        return;
     memcpy(w->load, touch->p_q, (size_t)model->size * sizeof *w->load);
     memcpy(w->load_wrench, touch->p, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
-    w->loaded = touch->loaded;
 }
 
 /* F of the step that was solved: of its contacts, if it has some, and of what it took back. */
@@ -369,13 +380,22 @@ static void go_there(bo_tree_search *s) {
     const double dt = s->dt, of_v = s->scheme->gamma * dt, of_q = s->scheme->beta * dt * dt;
     s->touch->share = of_q;
     bo_tree_work *w = s->work;
-    for (int32_t k = 0; k < s->model->size; k++) {
-        const double a = s->touch->answers[k];
-        w->next_a[k] += a, w->next_v[k] += of_v * a, w->next_q[k] += of_q * a;
-        s->touch->rates[k] = s->scheme->gamma * a;
-    }
+    memset(s->touch->rates, 0, (size_t)s->model->size * sizeof *s->touch->rates);
+    for (int32_t i = 0; i < s->touch->run_count; i++)
+        for (int32_t k = s->touch->runs[i].first; k < s->touch->runs[i].end; k++) {
+            const double a = s->touch->answers[k];
+            w->next_a[k] += a, w->next_v[k] += of_v * a, w->next_q[k] += of_q * a;
+            s->touch->rates[k] = s->scheme->gamma * a;
+        }
     move_roots(s, 1, of_v, 0.5 * dt * of_v);
     give_momenta(s);
+}
+
+static bool are_finite(const bo_tree_touch *touch) {
+    for (int32_t k = 0; k < touch->run_count; k++)
+        if (!bo_all_finite(touch->runs[k].end - touch->runs[k].first, touch->answers + touch->runs[k].first))
+            return false;
+    return true;
 }
 
 /* Forces of the step, and what they do, until no point that waits is led to where it touches. */
@@ -390,7 +410,7 @@ static bough_status find_forces(bo_tree_search *s) {
         add_up_forces(s->model, s->work, s->scheme, true);
         if (!respond(s, touch->answers))
             return unsolved(s->ctx);
-        if (!bo_all_finite(s->model->size, touch->answers))
+        if (!are_finite(touch))
             return bo_fail(s->ctx, BOUGH_NOT_FINITE, "forces of contact are not finite; take a smaller step");
         for (size_t i = 0; i < touch->found_count; i++) /* also those that wait */
             measure_moves(s, &touch->points[i]);
@@ -404,7 +424,7 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
     bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_search s = {ctx, model, state, w, w->touch, scheme->dt, scheme, false, 0};
     bo_tree_touch *touch = w->touch;
-    *touched = touch->answered = false;
+    *touched = touch->answered = touch->forgotten = false;
     touch->contact_count = 0;
     BO_TRY(bo_tree_touch_find(&s));
     if (touch->point_count == 0) {

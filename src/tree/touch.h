@@ -126,6 +126,8 @@ typedef struct bo_tree_island {
     bool balanced, finished; /* in this round of the search; for good */
     bool paired;             /* parts touch each other in it */
     bool single;             /* one part that flies by itself: touch_single.c */
+    int32_t few;             /* 1 + its number among those with few points: touch_few.c; 0 */
+    bool left_out;           /* of the elimination, which is not for those with few points */
     int32_t points;
     double start, slope, low, high, at; /* of the search along a step: slopes, and the part of the way */
     uint64_t seen;
@@ -141,14 +143,16 @@ typedef struct bo_tree_figure bo_tree_figure;
 typedef struct bo_tree_cloud {
     bo_vec3 centre;
     double radius;
-    double *reach; /* r: by which each coordinate moves a sample at most */
+    double *reach;        /* r: by which each coordinate moves a sample at most */
+    double *side_by_side; /* all x of the samples, all y, all z: each padded to whole vectors with the first sample */
 } bo_tree_cloud;
 
 struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
     bo_tree_cloud *clouds; /* of the components */
-    double *reaches;
-    bo_field **fields; /* components; NULL: their parts touch no others */
+    double *reaches;       /* numbers of the clouds */
+    bool *close;           /* of each four samples of a part: touch_find.c */
+    bo_field **fields;     /* components; NULL: their parts touch no others */
     int32_t field_count, mixing_count;
     int32_t *mixing; /* parts, outside, that touch each other */
     bo_sweep sweep;  /* of these */
@@ -161,6 +165,7 @@ struct bo_tree_touch {
     /* ---- of a step ---- */
     bo_obstacle *now;       /* the obstacles at its end */
     bo_se3 *before;         /* and where they were at its start */
+    bool *moves;            /* they are not where they were */
     bo_obstacle *placed;    /* the solids */
     bo_tree_figure *shapes; /* parts, inside */
     size_t bent_count, bent_capacity;
@@ -178,12 +183,15 @@ struct bo_tree_touch {
     double *numbers;             /* of the nodes */
     struct bo_tree_pairs *pairs; /* touch_pairs.c */
     struct bo_tree_singles *singles;
-    size_t single_count; /* of points of singles */
-    int32_t *solids;     /* def.solid_count: parts, inside, of those that touch */
-    int32_t *place;      /* def.solid_count: their numbers among these; -1 */
+    struct bo_tree_few *few; /* touch_few.c */
+    size_t single_count;     /* of points of singles */
+    int32_t *solids;         /* def.solid_count: parts, inside, of those that touch */
+    int32_t *place;          /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
-    double *p, *p_q; /* 6 of each part, coordinates: respond.c */
-    double *answers; /* coordinates: accelerations by the contacts */
+    double *p, *p_q;   /* 6 of each part, coordinates: respond.c */
+    bo_tree_run *runs; /* coordinates of trees that touch something: two for each part at most */
+    int32_t run_count;
+    double *answers; /* coordinates: accelerations by the contacts, in the runs */
     double *rates;   /* what they have added to velocities, over dt */
     double *next;    /* forces that the accelerations at the end of the step feel: coordinates, then 6 of each part */
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
@@ -191,6 +199,7 @@ struct bo_tree_touch {
     double share;          /* s^2: places by answers */
     double push_share;     /* s^2: places by the answers to pushes */
     bool answered;         /* there are some */
+    bool forgotten;        /* nothing but forces of contact is left on the right-hand side of the step */
     int32_t contact_count; /* of the step's points, then of those that sleep */
     size_t contact_capacity;
     bo_tree_contact *contacts;
@@ -216,7 +225,7 @@ typedef struct bo_tree_search {
     double dt;
     const bo_tree_scheme *scheme;
     bool still;   /* for an equilibrium: obstacles stand where they are at the time of the state, */
-    double reach; /* and points touch that come nearer than this, m */
+    double reach; /* points touch that come nearer than this, m; in a step it follows from its length */
 } bo_tree_search;
 
 /* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
@@ -262,7 +271,8 @@ uint64_t bo_tree_touch_hash(const bo_tree_touch *touch, uint64_t hash);
 
 /* The closure of the points of a step: their parts with all between them and the roots. */
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
-/* Islands in which parts touch each other are solved for elsewhere (touch_pairs.c); the others, or all, take part. */
+/* Islands in which parts touch each other are solved for elsewhere (touch_pairs.c), and those with few points without
+ * elimination (touch_few.c); the others, or all, take part. */
 void bo_tree_touch_choose(bo_tree_touch *touch, bool all);
 /* The matrix without contact and no loads. Then: h row^T row of the point's row along its normal (turn NULL) or along
  * turn[0] and turn[1] times its tangents; biases -f along its axes. */
@@ -299,6 +309,15 @@ bool bo_tree_touch_solve_singles(bough_context *ctx, const bough_tree_model *mod
                                  bool again);
 void bo_tree_touch_answer_singles(const bough_tree_model *model, bo_tree_work *work, double *answers);
 void bo_tree_touch_free_singles(bough_context *ctx, bo_tree_touch *touch);
+
+/* touch_few.c: finds the islands with few points, after they were gathered, and what a force at each of these points does
+ * to all of them. False: a matrix is singular, or no memory. */
+bool bo_tree_touch_weigh_few(bough_context *ctx, const bough_tree_model *model, bo_tree_work *work);
+/* For those that are not balanced: the answers to the forces of their points; and those of one step of Newton's method by
+ * the laws of the points. False: a matrix is singular. */
+void bo_tree_touch_answer_few(bo_tree_touch *touch);
+bool bo_tree_touch_improve_few(bo_tree_touch *touch);
+void bo_tree_touch_free_few(bough_context *ctx, bo_tree_touch *touch);
 
 /* touch_pairs.c: forces in islands in which parts touch each other. again: with the rows of the last call. False: a
  * matrix is singular, or no memory. */

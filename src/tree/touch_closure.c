@@ -8,7 +8,7 @@
  * that touch, with all between them and the roots: the closure. Free factors are there already; what contacts add to
  * the inertia that a part shows its parent is found as a difference. Solids border the matrix: six columns each. */
 #include "tree/couple.h"
-#include "tree/touch.h"
+#include "tree/touch_node.h"
 
 #include "dense/cholesky.h"
 
@@ -16,28 +16,6 @@
 #include <string.h>
 
 #define HARDNESS 10 /* of a contact, times the mass of its island */
-
-struct bo_tree_node {
-    int32_t part, parent; /* parent: a node; -1 */
-    int32_t island;
-    int32_t r;                 /* 0: locked, or it has no coordinates */
-    int32_t above;             /* r of the parent */
-    int32_t joint;             /* -1: none */
-    bool free;                 /* a root that flies */
-    bo_mat3 R;                 /* axes in the parent's */
-    bo_vec3 x;                 /* origin in the parent's axes */
-    double loss[36];           /* Z^T D^-1 Z without contact */
-    double inertia[36];        /* of a free root, without contact: lower triangle */
-    double *Mqq, *Mrq, *J;     /* without contact: r x r, 6 x r; J: 6 x above: the frame by the parent's coordinates */
-    double *more_qq, *more_rq; /* that contacts add */
-    double more_rr[36];
-    double *L, *D, *Z;         /* factors with contact: r x r (unit), 1/D, r x 6 */
-    double *force_q, *force;   /* r x columns, 6 x columns: biases, then eliminated */
-    double *turn;              /* 3 x columns, of the joint */
-    double IS[18], hinge[9];   /* of the joint, with contact; hinge: Cholesky factor */
-    double root[36];           /* Cholesky factor, of a free root */
-    double A[6], swing[3], *a; /* answers */
-};
 
 /* ---- the closure ---- */
 
@@ -53,7 +31,7 @@ static void unfold(const bough_tree_model *model, const bo_tree_work *w, bo_tree
             node->L[i * r + k] = i == k ? 1 : i > k ? bo_tree_L_at(w, b, lane, i, k) : 0;
         double z[6];
         for (int d = 0; d < 6; d++) {
-            z[d] = bo_tree_Z_at(w, b, lane, k, d);
+            node->Z[6 * k + d] = z[d] = bo_tree_Z_at(w, b, lane, k, d);
             node->Mrq[d * r + k] = bo_tree_Mrq(model, w, part, d, k);
         }
         for (int d = 0; d < 6; d++)
@@ -163,9 +141,23 @@ static void find_islands(const bough_tree_model *model, bo_tree_touch *touch) {
     bo_tree_touch_find_singles(model, touch);
 }
 
+/* Coordinates of parts and joints of the trees that touch something. */
+static void list_runs(const bough_tree_model *model, bo_tree_touch *touch) {
+    touch->run_count = 0;
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (touch->islands[island_of(model, touch, i)].points > 0)
+            bo_tree_add_run(touch->runs, &touch->run_count, model->parts[i].offset,
+                            model->parts[i].offset + model->parts[i].r);
+    for (int32_t j = 0; j < model->joint_count; j++)
+        if (touch->islands[island_of(model, touch, model->joints[j].part)].points > 0)
+            bo_tree_add_run(touch->runs, &touch->run_count, model->joints[j].offset,
+                            model->joints[j].offset + model->joints[j].count);
+}
+
 bough_status bo_tree_touch_gather(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
     find_islands(model, touch);
+    list_runs(model, touch);
     mark(model, touch);
     const int32_t columns = columns_of(touch);
     if (touch->node_count > touch->node_capacity) {
@@ -317,6 +309,11 @@ void bo_tree_touch_add_row(bo_tree_touch *touch, const bo_tree_point *point, con
                         h * frames[a][d] * frames[b][e];
 }
 
+/* Nothing of it is looked for in this round, or not here. */
+static bool sits_out(const bo_tree_touch *touch, const bo_tree_node *node) {
+    return touch->islands[node->island].balanced || touch->islands[node->island].left_out;
+}
+
 void bo_tree_touch_clear(const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
     double *S = touch->numbers;
@@ -324,7 +321,7 @@ void bo_tree_touch_clear(const bough_tree_model *model, bo_tree_work *w) {
     for (int32_t k = 0; k < touch->node_count; k++) {
         bo_tree_node *node = &touch->nodes[k];
         const size_t r = (size_t)node->r, c = (size_t)columns;
-        if (touch->islands[node->island].balanced)
+        if (sits_out(touch, node))
             continue;
         memset(node->more_rr, 0, sizeof node->more_rr);
         memset(node->more_qq, 0, r * r * sizeof(double));
@@ -641,7 +638,7 @@ bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *w) {
     double *y = S + (ptrdiff_t)(columns - 1) * columns, *scratch = scratch_of(touch);
     for (int32_t k = touch->node_count - 1; k >= 0; k--) {
         bo_tree_node *node = &touch->nodes[k];
-        if (touch->islands[node->island].balanced)
+        if (sits_out(touch, node))
             continue;
         if (!eliminate(node, columns, true, S, scratch) ||
             (node->joint >= 0 && !release(w, model, node, columns, true, S, scratch)))
@@ -654,11 +651,11 @@ bool bo_tree_touch_eliminate(const bough_tree_model *model, bo_tree_work *w) {
     if (!solve_border(columns, S, y))
         return false;
     for (int32_t k = 0; k < touch->node_count; k++)
-        if (!touch->islands[touch->nodes[k].island].balanced)
+        if (!sits_out(touch, &touch->nodes[k]))
             substitute(touch, model, w, &touch->nodes[k], columns, y);
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
-        if (touch->islands[point->island].balanced)
+        if (touch->islands[point->island].balanced || touch->islands[point->island].left_out)
             continue;
         for (int k = 0; k < 3; k++) {
             const double *row = touch->rows + point->rows + (size_t)k * (size_t)point->r;
@@ -680,16 +677,24 @@ void bo_tree_touch_choose(bo_tree_touch *touch, bool all) {
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_island *island = &touch->islands[touch->points[i].island];
         island->finished = island->balanced = island->single || (island->paired && !all);
+        island->left_out = island->few > 0 && !all;
     }
 }
 
 bool bo_tree_touch_answer(const bough_tree_model *model, bo_tree_work *w) {
     bo_tree_touch *touch = w->touch;
-    bo_tree_touch_choose(touch, true);
+    bool any = false;
+    bo_tree_touch_choose(touch, false);
+    bo_tree_touch_answer_few(touch);
     bo_tree_touch_clear(model, w);
-    for (size_t i = 0; i < touch->point_count; i++)
+    for (size_t i = 0; i < touch->point_count; i++) {
+        const bo_tree_island *island = &touch->islands[touch->points[i].island];
+        if (island->balanced || island->left_out)
+            continue;
         bo_tree_touch_load(touch, &touch->points[i], touch->points[i].force);
-    return bo_tree_touch_eliminate(model, w);
+        any = true;
+    }
+    return !any || bo_tree_touch_eliminate(model, w);
 }
 
 bool bo_tree_touch_factor(const bough_tree_model *model, bo_tree_work *w) {

@@ -3,6 +3,7 @@
 
 #include "base/simd.h"
 #include "tree/rest.h"
+#include "tree/touch_planes.h"
 
 #include <math.h>
 #include <string.h>
@@ -193,11 +194,11 @@ typedef struct {
 /* A point that comes nearer than this may touch in the step, or in the next: those that lie on something are held all
  * the time, and those that come are slowed down to where they just meet it. */
 static double reach_of(const bo_tree_search *s) {
-    return s->still ? s->reach : s->dt * s->dt * bo_norm(bo_load3(s->state->gravity)) + 1e-9;
+    return s->dt * s->dt * bo_norm(bo_load3(s->state->gravity)) + 1e-9;
 }
 
 static bool comes_near(const bo_tree_search *s, double gap, double rate) {
-    return gap + s->dt * fmin(rate, 0) < reach_of(s);
+    return gap + s->dt * fmin(rate, 0) < s->reach;
 }
 
 /* The side of a sample at the place where it touches, a radius away along -n. */
@@ -408,14 +409,12 @@ enum { MOST_NEAR = 256 }; /* obstacles, and solids, that are looked at together 
 typedef struct {
     int32_t number;
     double within;
-    /* of a plane: it is `height` + `up` . y from the place y of a sample, in the part's axes and the component's size */
-    double height;
-    bo_vec3 up;
 } near_thing;
 
 typedef struct {
     int32_t obstacle_count, solid_count;
     near_thing obstacles[MOST_NEAR], solids[MOST_NEAR];
+    bo_tree_plane planes[MOST_NEAR]; /* the obstacles, where all of them are planes: see_planes() */
     bool stirs; /* something moves that could touch a tree that sleeps */
 } near_things;
 
@@ -452,52 +451,66 @@ static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, c
     return BOUGH_OK;
 }
 
+/* A bound on the speed of an obstacle within a sphere. */
+static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
+    const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
+    if (!s->touch->moves[o])
+        return 0;
+    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(centre, now->t)));
+    double turn = 0;
+    for (int k = 0; k < 9; k++)
+        turn = fmax(turn, fabs(now->R.m[k] - before->R.m[k]));
+    return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
+}
+
 /* Planes alone are near: most samples are not looked at any further. */
 static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
-    const motion *frame = &s->touch->shapes[i].frame;
+    const bo_tree_figure *shape = &s->touch->shapes[i];
+    const motion *frame = &shape->frame;
+    const double scale = s->model->parts[i].scale, bends = shape->rate + scale * shape->bend * bo_norm(frame->w);
     for (int32_t k = 0; k < near->obstacle_count; k++) {
-        near_thing *it = &near->obstacles[k];
+        const near_thing *it = &near->obstacles[k];
         const bo_obstacle *plane = &s->touch->now[it->number];
         const bo_vec3 n = bo_v3(plane->pose.R.m[2], plane->pose.R.m[5], plane->pose.R.m[8]);
         if (plane->kind != BO_OBSTACLE_PLANE)
             return false;
-        it->height = bo_dot(n, bo_sub(frame->x, plane->pose.t));
-        it->up = bo_scale(s->model->parts[i].scale, bo_mat_tvec(frame->R, n));
+        near->planes[k] = (bo_tree_plane){.within = it->within,
+                                          .height = bo_dot(n, bo_sub(frame->x, plane->pose.t)),
+                                          .up = bo_scale(scale, bo_mat_tvec(frame->R, n)),
+                                          .rise = bo_dot(n, frame->v),
+                                          .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
+                                          .slack = bends + obstacle_speed(s, it->number, shape->centre, shape->radius)};
     }
     return near->solid_count == 0;
-}
-
-/* A sample within `around` (m) of a place is clear of them. */
-static bool is_clear_of_planes(const near_things *near, const double *place, double around) {
-    for (int32_t k = 0; k < near->obstacle_count; k++) {
-        const near_thing *it = &near->obstacles[k];
-        if (it->height + bo_dot(it->up, bo_load3(place)) - around < it->within)
-            return false;
-    }
-    return true;
 }
 
 /* Near planes alone, samples are bent one by one, and few of them. */
 static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
     const bo_tree_part *part = &s->model->parts[i];
     const bough_sample_points *points = &s->model->components[part->component].c->contact;
+    const bo_tree_cloud *cloud = &s->touch->clouds[part->component];
     const bool mixes = s->touch->fields && s->touch->fields[part->component], planes = see_planes(s, i, near);
     if (mixes && !measure_bend(s, i))
         return BOUGH_ERROR_MEMORY;
     const double *bent = planes && !mixes ? NULL : bend(s, i);
+    const bo_tree_planes all = {planes ? near->obstacle_count : 0, near->planes, s->dt, s->reach,
+                                s->touch->shapes[i].margin};
     const double around = part->scale * s->touch->shapes[i].bend;
+    bool *close = s->touch->close;
     if (!bent && !planes)
         return BOUGH_ERROR_MEMORY;
+    if (planes)
+        bo_tree_planes_look(&all, (size_t)bo_padded4(points->count), cloud->side_by_side, around, close);
     for (int32_t k = 0; k < points->count; k++) {
         const double *rest = points->position + 3 * (ptrdiff_t)k, *place = bent ? bent + 3 * (ptrdiff_t)k : NULL;
         double one[3];
-        if (planes && is_clear_of_planes(near, rest, around))
+        if (planes && (!close[k / 4] || bo_tree_planes_clear(&all, rest, around)))
             continue;
         if (!place) {
             bo_store3(one, bo_add(bo_load3(rest), moved_by(s, part, k, s->work->next_q)));
             place = one;
         }
-        if (planes && is_clear_of_planes(near, place, 0))
+        if (planes && bo_tree_planes_clear(&all, place, 0))
             continue;
         sample at = sample_of(s, i, k, place);
         BO_TRY(meet(s, &at, near));
@@ -510,25 +523,9 @@ static bool are_equal_spheres(const bo_tree_search *s, int32_t a, int32_t b) {
     return a >= 0 && solids[a].shape.kind == BO_OBSTACLE_SPHERE && solids[b].shape.kind == BO_OBSTACLE_SPHERE;
 }
 
-static bool does_move(const bo_tree_touch *touch, int32_t obstacle) {
-    return memcmp(&touch->before[obstacle], &touch->now[obstacle].pose, sizeof *touch->before) != 0;
-}
-
-/* A bound on the speed of an obstacle within a sphere. */
-static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
-    const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
-    if (!does_move(s->touch, o))
-        return 0;
-    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(centre, now->t)));
-    double turn = 0;
-    for (int k = 0; k < 9; k++)
-        turn = fmax(turn, fabs(now->R.m[k] - before->R.m[k]));
-    return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
-}
-
 /* within: how near points of the part have to be. */
 static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shape, int32_t o, double *within) {
-    *within = reach_of(s) + s->dt * (shape->speed + obstacle_speed(s, o, shape->centre, shape->radius));
+    *within = s->reach + s->dt * (shape->speed + obstacle_speed(s, o, shape->centre, shape->radius));
     return bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius < *within;
 }
 
@@ -542,12 +539,16 @@ static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
 /* The part of a solid that i may touch; of two spheres the first one has the contact. */
 static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t own, int32_t solid, double *within) {
     const int32_t part = s->model->inside[s->touch->def.solids[solid].part];
-    const bo_tree_figure *shape = &s->touch->shapes[i];
-    if (solid == own || part < 0 || part == i || are_related(s->model, part, i) ||
+    const bo_tree_figure *shape = &s->touch->shapes[i], *other = &s->touch->shapes[part < 0 ? i : part];
+    if (part < 0)
+        return false;
+    *within = s->reach + s->dt * (shape->speed + other->speed);
+    const bo_vec3 way = bo_sub(shape->centre, other->centre); /* most are told apart by their spheres */
+    const double most = shape->radius + other->radius + *within;
+    if (bo_dot(way, way) > most * most || solid == own || part == i || are_related(s->model, part, i) ||
         (s->model->parts[i].asleep && s->model->parts[part].asleep) ||
         (solid < own && are_equal_spheres(s, own, solid)))
         return false;
-    *within = reach_of(s) + s->dt * (shape->speed + s->touch->shapes[part].speed);
     return bo_obstacle_distance(&s->touch->placed[solid], shape->centre) - shape->radius < *within;
 }
 
@@ -562,7 +563,7 @@ static bough_status look_at_part(bo_tree_search *s, int32_t i, near_things *near
         double within;
         near->obstacle_count = near->solid_count = 0;
         for (; first < touch->def.obstacle_count && near->obstacle_count < MOST_NEAR; first++)
-            if ((!part->asleep || does_move(touch, first)) && is_near_obstacle(s, &touch->shapes[i], first, &within))
+            if ((!part->asleep || touch->moves[first]) && is_near_obstacle(s, &touch->shapes[i], first, &within))
                 near->obstacles[near->obstacle_count++] = (near_thing){.number = first, .within = within};
         for (; solid < touch->def.solid_count && near->solid_count < MOST_NEAR; solid++)
             if (is_near_solid(s, i, own, solid, &within))
@@ -609,7 +610,7 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     const bo_tree_figure *one = &s->touch->shapes[a], *two = &s->touch->shapes[b];
     const bo_tree_part *other = &s->model->parts[b];
     const bo_field *field = s->touch->fields[other->component];
-    const double within = reach_of(s) + s->dt * (one->speed + two->speed);
+    const double within = s->reach + s->dt * (one->speed + two->speed);
     const int32_t count = s->model->components[s->model->parts[a].component].c->contact.count;
     if (!measure_bend(s, a) || !measure_bend(s, b))
         return BOUGH_ERROR_MEMORY;
@@ -622,7 +623,7 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
             continue;
         motion_of_sample(s, &at);
         const double near =
-            fmax(margin, reach_of(s) + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate));
+            fmax(margin, s->reach + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate));
         const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
         if (!bo_field_gap(field, there, two->bend, y, near / other->scale, &found))
             continue;
@@ -643,7 +644,7 @@ static bool is_near_part(const bo_tree_search *s, size_t pair, int32_t *a, int32
     *a = s->model->inside[touch->mixing[touch->sweep.pairs[pair] >> 32]];
     *b = s->model->inside[touch->mixing[touch->sweep.pairs[pair] & UINT32_MAX]];
     const bo_tree_figure *one = &touch->shapes[*a], *two = &touch->shapes[*b];
-    const double within = reach_of(s) + s->dt * (one->speed + two->speed);
+    const double within = s->reach + s->dt * (one->speed + two->speed);
     return !(bo_norm(bo_sub(one->centre, two->centre)) > one->radius + two->radius + within);
 }
 
@@ -659,7 +660,7 @@ static bough_status find_pairs(bo_tree_search *s) {
     for (int32_t k = 0; k < touch->mixing_count; k++) {
         const int32_t i = s->model->inside[touch->mixing[k]];
         const bo_tree_figure *shape = i >= 0 ? &touch->shapes[i] : NULL;
-        const double more = shape ? shape->radius + reach_of(s) + s->dt * shape->speed : 0;
+        const double more = shape ? shape->radius + s->reach + s->dt * shape->speed : 0;
         const bo_vec3 centre = shape ? shape->centre : bo_v3(0, 0, 0), half = bo_v3(more, more, more);
         touch->boxes[k] = (bo_box){bo_sub(centre, half), bo_add(centre, half)};
     }
@@ -739,6 +740,7 @@ static void place_obstacles(bo_tree_search *s) {
             touch->now[o].pose = from->pose(from->pose_data, s->state->time + (s->still ? 0 : s->dt));
             touch->before[o] = from->pose(from->pose_data, s->state->time);
         }
+        touch->moves[o] = memcmp(&touch->before[o], &touch->now[o].pose, sizeof *touch->before) != 0;
     }
 }
 
@@ -748,7 +750,7 @@ static bool place_things(bo_tree_search *s) {
     bool stirs = touch->mixing_count > 1;
     place_obstacles(s);
     for (int32_t k = 0; k < touch->def.obstacle_count; k++)
-        stirs = stirs || does_move(touch, k);
+        stirs = stirs || touch->moves[k];
     for (int32_t k = 0; k < touch->def.solid_count; k++) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
         stirs = stirs || (i >= 0 && !s->model->parts[i].asleep);
@@ -769,6 +771,8 @@ static bool place_things(bo_tree_search *s) {
 bough_status bo_tree_touch_find(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
     near_things near;
+    if (!s->still)
+        s->reach = reach_of(s);
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
     near.stirs = place_things(s);
     BO_TRY(find_pairs(s));

@@ -47,9 +47,18 @@ static bough_status check(bough_context *ctx, const bough_tree_model *model, con
     return BOUGH_OK;
 }
 
+/* Doubles of a cloud: its reach, then its samples. */
+static size_t cloud_size(const bough_component *c) {
+    return (size_t)c->r + 3 * (size_t)bo_padded4(c->contact.count);
+}
+
 /* The sphere about the mean of the samples. */
 static void enclose(const bough_component *c, bo_tree_cloud *cloud) {
     const bough_sample_points *s = &c->contact;
+    const size_t padded = (size_t)bo_padded4(s->count);
+    for (size_t i = 0; i < padded && s->count > 0; i++)
+        for (size_t d = 0; d < 3; d++)
+            cloud->side_by_side[d * padded + i] = s->position[3 * (i < (size_t)s->count ? i : 0) + d];
     cloud->centre = bo_v3(0, 0, 0);
     for (int32_t i = 0; i < s->count; i++)
         cloud->centre = bo_mul_add(cloud->centre, 1.0 / s->count, bo_load3(s->position + 3 * (size_t)i));
@@ -69,17 +78,20 @@ static void enclose(const bough_component *c, bo_tree_cloud *cloud) {
 
 static bough_status make_clouds(bough_context *ctx, const bough_tree_model *model, bo_tree_touch *touch) {
     const bough_tree_model_def *def = &model->def;
-    size_t total = 0;
+    size_t total = 0, most = 0;
     for (int32_t c = 0; c < def->component_count; c++)
-        total += (size_t)def->components[c]->r;
+        total += cloud_size(def->components[c]),
+            most = cloud_size(def->components[c]) > most ? cloud_size(def->components[c]) : most;
     touch->clouds = BO_NEW_ZEROS(ctx, bo_tree_cloud, def->component_count);
     touch->reaches = BO_NEW_ZEROS(ctx, double, total);
-    if (!touch->clouds || !touch->reaches)
+    touch->close = BO_NEW_ARRAY(ctx, bool, most);
+    if (!touch->clouds || !touch->reaches || !touch->close)
         return BOUGH_ERROR_MEMORY;
     double *next = touch->reaches;
     for (int32_t c = 0; c < def->component_count; c++) {
         touch->clouds[c].reach = next;
-        next += def->components[c]->r;
+        touch->clouds[c].side_by_side = next + def->components[c]->r;
+        next += cloud_size(def->components[c]);
         enclose(def->components[c], &touch->clouds[c]);
     }
     return BOUGH_OK;
@@ -143,6 +155,7 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
         return BOUGH_ERROR_MEMORY;
     touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
     touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
+    touch->moves = BO_NEW_ARRAY(ctx, bool, def->obstacle_count);
     touch->solid_of = BO_NEW_ARRAY(ctx, int32_t, parts);
     touch->node_of = BO_NEW_ARRAY(ctx, int32_t, parts);
     touch->solids = BO_NEW_ARRAY(ctx, int32_t, def->solid_count);
@@ -150,9 +163,11 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     touch->islands = BO_NEW_ZEROS(ctx, bo_tree_island, parts);
     touch->join = BO_NEW_ARRAY(ctx, int32_t, parts);
     touch->stir = BO_NEW_ARRAY(ctx, double, parts);
+    touch->runs = BO_NEW_ARRAY(ctx, bo_tree_run, 2 * parts);
     touch->p = BO_NEW_ZEROS(ctx, double, 12 * parts + 5 * n);
-    if (!obstacles || !solids || !touch->now || !touch->before || !touch->solid_of || !touch->node_of ||
-        !touch->solids || !touch->place || !touch->islands || !touch->join || !touch->stir || !touch->p)
+    if (!obstacles || !solids || !touch->now || !touch->before || !touch->moves || !touch->solid_of ||
+        !touch->node_of || !touch->solids || !touch->place || !touch->islands || !touch->join || !touch->stir ||
+        !touch->runs || !touch->p)
         return BOUGH_ERROR_MEMORY;
     touch->p_q = touch->p + 6 * parts, touch->answers = touch->p_q + n, touch->pushed = touch->answers + n;
     touch->rates = touch->pushed + n, touch->next = touch->rates + n;
@@ -181,9 +196,11 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             (void *)(uintptr_t)touch->def.solids,
                             touch->clouds,
                             touch->reaches,
+                            touch->close,
                             touch->solid_of,
                             touch->now,
                             touch->before,
+                            touch->moves,
                             touch->points,
                             touch->spare,
                             touch->rows,
@@ -205,6 +222,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->places,
                             touch->join,
                             touch->stir,
+                            touch->runs,
                             touch->kept,
                             touch->p,
                             touch->contacts,
@@ -215,6 +233,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
     bo_sweep_destroy(ctx, &touch->sweep);
     bo_tree_touch_free_pairs(ctx, touch);
     bo_tree_touch_free_singles(ctx, touch);
+    bo_tree_touch_free_few(ctx, touch);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }

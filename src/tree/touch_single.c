@@ -9,6 +9,7 @@
 #include "tree/couple.h"
 #include "tree/touch.h"
 
+#include "base/simd.h"
 #include "contact/solve.h"
 #include "dense/cholesky.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     int32_t part, r;
     size_t first, count; /* points */
     double *L, *S, *Z;   /* r x r (unit), D^-1/2, r x 6 */
-    double *C;           /* 6 x 6 */
+    double *C, *inverse; /* 6 x 6; 1 over its diagonal */
     double *y;           /* r + 6, then as many each for the solver's `before` and `impulse` */
     double *G;           /* 3 count rows of r + 6 */
 } single;
@@ -69,7 +70,7 @@ void bo_tree_touch_find_singles(const bough_tree_model *model, bo_tree_touch *to
 
 static size_t numbers_of(const single *it) {
     const size_t r = (size_t)it->r, n = r + 6;
-    return r * r + 7 * r + 36 + 3 * n + 3 * it->count * n;
+    return r * r + 7 * r + 42 + 3 * n + 3 * it->count * n;
 }
 
 static void share(single *it, double **next) {
@@ -77,8 +78,13 @@ static void share(single *it, double **next) {
     struct {
         double **array;
         size_t count;
-    } const list[] = {{&it->L, r * r}, {&it->S, r},     {&it->Z, 6 * r},
-                      {&it->C, 36},    {&it->y, 3 * n}, {&it->G, 3 * it->count * n}};
+    } const list[] = {{&it->L, r * r},
+                      {&it->S, r},
+                      {&it->Z, 6 * r},
+                      {&it->C, 36},
+                      {&it->inverse, 6},
+                      {&it->y, 3 * n},
+                      {&it->G, 3 * it->count * n}};
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         *list[k].array = *next, *next += list[k].count;
 }
@@ -117,32 +123,41 @@ static bool unfold(const bough_tree_model *model, const bo_tree_work *w, single 
             it->Z[6 * i + d] = bo_tree_Z_at(w, b, part->lane, i, d);
     }
     bo_tree_unpack_six(&w->inertias[part->slot / 4], part->slot % 4, it->C);
-    return bo_cholesky_factor(6, it->C);
+    if (!bo_cholesky_factor(6, it->C))
+        return false;
+    for (int d = 0; d < 6; d++)
+        it->inverse[d] = 1 / it->C[7 * d];
+    return true;
 }
 
-/* One row of G: from the row of a point in the coordinates, and in the frame. */
-static void weigh_row(const single *it, const double *row, const double frame[6], double *g) {
-    const int32_t r = it->r;
-    double rest[6];
-    memcpy(rest, frame, sizeof rest);
+/* Three rows of G: from those of a point in the coordinates, and in the frame. Each lane is one of them. */
+BO_MULTIVERSION
+static void weigh_rows(const single *it, const bo_tree_point *point, const double *rows, bo_v4 *restrict g, double *G) {
+    const int32_t r = it->r, n = r + 6;
+    const double(*frame)[6] = point->frame;
+    bo_v4 rest[6];
+    for (int d = 0; d < 6; d++)
+        rest[d] = (bo_v4){frame[0][d], frame[1][d], frame[2][d]};
     for (int32_t i = 0; i < r; i++) {
-        double sum = row[i];
+        bo_v4 sum = {rows[i], rows[r + i], rows[2 * r + i]};
         for (int32_t j = 0; j < i; j++)
             sum -= it->L[i * r + j] * g[j];
         g[i] = sum;
     }
     for (int32_t i = 0; i < r; i++) {
-        const double scaled = it->S[i] * it->S[i] * g[i];
+        const bo_v4 scaled = it->S[i] * it->S[i] * g[i];
         for (int d = 0; d < 6; d++)
             rest[d] -= it->Z[6 * i + d] * scaled;
         g[i] *= it->S[i];
     }
     for (int d = 0; d < 6; d++) {
-        double sum = rest[d];
+        bo_v4 sum = rest[d];
         for (int e = 0; e < d; e++)
             sum -= it->C[6 * d + e] * g[r + e];
-        g[r + d] = sum / it->C[7 * d];
+        g[r + d] = sum * it->inverse[d];
     }
+    for (int32_t i = 0; i < n; i++)
+        G[i] = g[i][0], G[n + i] = g[i][1], G[2 * n + i] = g[i][2];
 }
 
 static bool make_rows(const bough_tree_model *model, const bo_tree_work *w, bo_tree_singles *all) {
@@ -154,9 +169,9 @@ static bool make_rows(const bough_tree_model *model, const bo_tree_work *w, bo_t
         share(it, &next);
         if (!unfold(model, w, it))
             return false;
-        for (size_t i = 0; i < 3 * it->count; i++) {
-            const bo_tree_point *point = &touch->points[it->first + i / 3];
-            weigh_row(it, touch->rows + point->rows + i % 3 * (size_t)point->r, point->frame[i % 3], it->G + i * n);
+        for (size_t i = 0; i < it->count; i++) {
+            const bo_tree_point *point = &touch->points[it->first + i];
+            weigh_rows(it, point, touch->rows + point->rows, (bo_v4 *)(void *)w->scratch, it->G + 3 * i * n);
         }
     }
     return true;

@@ -56,6 +56,7 @@ static bool takes_part(const bo_tree_touch *touch, size_t i) {
 /* One step of Newton's method from the answers y: forces are f(y) + K (y - y+). */
 static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
     bo_tree_touch *touch = w->touch;
+    bool any = false;
     bo_tree_touch_clear(model, w);
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
@@ -68,6 +69,9 @@ static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
         memcpy(point->law_force, l.force, sizeof l.force);
         memcpy(point->law_slide, l.slide, sizeof l.slide);
         point->law_stiff[0] = l.hard, point->law_stiff[1] = l.along, point->law_stiff[2] = l.beside;
+        if (touch->islands[point->island].left_out)
+            continue;
+        any = true;
         if (l.hard > 0)
             bo_tree_touch_add_row(touch, point, NULL, l.hard);
         if (l.along > 0)
@@ -80,7 +84,7 @@ static bool improve(const bough_tree_model *model, bo_tree_work *w, double dt) {
             f[k] += l.force[k];
         bo_tree_touch_load(touch, point, f);
     }
-    if (!bo_tree_touch_eliminate(model, w))
+    if (!bo_tree_touch_improve_few(touch) || (any && !bo_tree_touch_eliminate(model, w)))
         return false;
     for (size_t i = 0; i < touch->point_count; i++) {
         bo_tree_point *point = &touch->points[i];
@@ -274,7 +278,7 @@ bool bo_tree_touch_solve(bough_context *ctx, const bough_tree_model *model, bo_t
         return false;
     if (touch->single_count == touch->point_count)
         return true;
-    if (recalled && !bo_tree_touch_answer(model, w))
+    if (!bo_tree_touch_weigh_few(ctx, model, w) || (recalled && !bo_tree_touch_answer(model, w)))
         return false;
     bo_tree_touch_choose(touch, false);
     bool settled = false;

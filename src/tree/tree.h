@@ -132,6 +132,9 @@ typedef struct bo_tree_run {
     int32_t first, end;
 } bo_tree_run;
 
+/* Adds a run to a list, in which those that follow each other become one. groves.c */
+void bo_tree_add_run(bo_tree_run *runs, int32_t *count, int32_t first, int32_t end);
+
 /* Trees that are stepped together. */
 typedef struct bo_tree_grove {
     bo_tree_level *levels; /* what it has of the model's */
@@ -284,6 +287,8 @@ typedef struct bo_tree_work {
     double *quiet;                    /* s, by outside numbers of roots: for which a tree has hardly moved; -1: it is to
                                        * wake up. Then the wind when the first trees fell asleep: rest.c */
     double *energies;                 /* ledger.c */
+    bough_tree_energies sums;         /* of all of them, when somebody last looked */
+    bool looked, measured; /* they are those of the step in progress; of the state as the last step left it */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *rest;                     /* r: zeros */
     double *mid_q, *mid_v;            /* where the step in progress takes inertia and forces, if not at its start */

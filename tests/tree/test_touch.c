@@ -353,11 +353,66 @@ static void wrong_contacts_are_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Energies that a step has looked at are told again only as long as they are those of the state: one that is restored,
+ * pushed elsewhere, or under another weight, is measured anew. */
+static void energies_are_those_of_now(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bars b;
+    const bo_touch_obstacle ground = slope(0, 0.5);
+    prepare_bars(&b, ctx, 3, 1e-4, true);
+    b.parts[0].position[2] = 0.4;
+    turn(&b.parts[0], -0.3);
+    grow_bars(&b);
+    b.def.components = (const bough_component *const[2]){b.root, b.limb};
+    touch(&b, &ground, 0, NULL, 0.5);
+    const size_t size = bough_tree_state_snapshot_size(b.model, b.state);
+    void *bytes = malloc(size);
+    int32_t told = 0;
+    for (int i = 0; i < 200; i++) {
+        bough_tree_energies now, anew;
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, 1.0 / 240, NULL));
+        told += bo_tree_work_of(b.state)->measured;
+        check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &now));
+        bough_tree_state_save(b.model, b.state, bytes);
+        check_ok(ctx, bough_tree_state_restore(ctx, b.model, b.state, bytes, size));
+        check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &anew));
+        check_near(now.kinetic, anew.kinetic, 1e-9 * anew.kinetic + 1e-15);
+        check_near(now.elastic, anew.elastic, 1e-9 * anew.elastic + 1e-15);
+        check_near(now.gravity, anew.gravity, 1e-12 * fabs(anew.gravity));
+        for (int k = 0; k < 3; k++) {
+            check_near(now.momentum[k], anew.momentum[k], 1e-9);
+            check_near(now.angular_momentum[k], anew.angular_momentum[k], 1e-9);
+        }
+    }
+    check(told > 20);
+    bough_tree_energies light, heavy;
+    for (int i = 0; i < 100 && !bo_tree_work_of(b.state)->measured; i++)
+        check_ok(ctx, bough_tree_advance(ctx, b.model, b.state, 1.0 / 240, NULL));
+    check(bo_tree_work_of(b.state)->measured);
+    check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &light));
+    b.state->gravity[2] *= 2;
+    check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &heavy));
+    check_near(heavy.gravity, 2 * light.gravity, 1e-12 * fabs(light.gravity));
+    b.state->gravity[2] /= 2;
+    b.state->v[0] += 1;
+    check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &heavy));
+    check(heavy.kinetic > light.kinetic);
+    b.state->v[0] -= 1;
+    for (int i = 0; i < 3; i++)
+        b.state->stiffness[i] *= 2;
+    check_ok(ctx, bough_tree_state_energies(ctx, b.model, b.state, &heavy));
+    check_near(heavy.elastic, 4 * light.elastic, 1e-9 * light.elastic);
+    free(bytes);
+    clear_bars(&b);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_falls_comes_to_rest),  cmocka_unit_test(bars_slide_as_coulomb_says),
-        cmocka_unit_test(collisions_keep_momenta),   cmocka_unit_test(forces_do_what_they_were_found_for),
-        cmocka_unit_test(snapshots_know_contacts),   cmocka_unit_test(what_is_cut_off_lands),
-        cmocka_unit_test(wrong_contacts_are_refused)};
+        cmocka_unit_test(what_falls_comes_to_rest),   cmocka_unit_test(bars_slide_as_coulomb_says),
+        cmocka_unit_test(collisions_keep_momenta),    cmocka_unit_test(forces_do_what_they_were_found_for),
+        cmocka_unit_test(snapshots_know_contacts),    cmocka_unit_test(what_is_cut_off_lands),
+        cmocka_unit_test(wrong_contacts_are_refused), cmocka_unit_test(energies_are_those_of_now)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,33 @@
+/* Samples of a part near planes: most cannot touch in a step, and are told apart before the part is bent.
+ * docs/theory/tree.md, "Contact". */
+#ifndef BO_TREE_TOUCH_PLANES_H
+#define BO_TREE_TOUCH_PLANES_H
+
+#include "base/vec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A plane as a part has it. From a place y, in the part's axes and the component's size, it is `height` + `up` . y away,
+ * and the part's frame carries y away from it at `rise` + `turn` . y. */
+typedef struct bo_tree_plane {
+    double within; /* m: nothing that is further away touches */
+    double height, rise;
+    bo_vec3 up, turn;
+    double slack; /* m/s: by which samples may go away slower than that, since the part bends and the plane moves */
+} bo_tree_plane;
+
+/* Planes, and what touches them in a step of length dt: what is nearer than `margin`, or nearer than `reach` where it is
+ * led in the step after. */
+typedef struct bo_tree_planes {
+    int32_t count;
+    const bo_tree_plane *planes;
+    double dt, reach, margin;
+} bo_tree_planes;
+
+/* No sample within `around` (m) of a place touches one. */
+bool bo_tree_planes_clear(const bo_tree_planes *all, const double *place, double around);
+/* The same of every four of `count` places (a multiple of four; all x, all y, all z): close, where one is not clear. */
+void bo_tree_planes_look(const bo_tree_planes *all, size_t count, const double *places, double around, bool *close);
+
+#endif
