@@ -8,8 +8,7 @@
 #include <time.h>
 
 #define TICK (1.0 / TICKS_PER_SECOND)
-#define LONGEST (2 * TICK) /* a step that is taken in halves is left after so long, for a look at it */
-#define LATEST 0.1         /* s: what is further behind is not caught up with */
+#define LATEST 0.1 /* s: what is further behind is not caught up with */
 enum { FEW_FAILURES = 4 }; /* of steps and their parts, that take no time that anybody would notice */
 
 /* ---- stepping ---- */
@@ -29,7 +28,7 @@ static bool may_go_on(void *data, const bough_progress *progress) {
     pthread_mutex_lock(&s->lock);
     const bool go_on = !s->stop && !(in_halves && s->queue_count > 0);
     pthread_mutex_unlock(&s->lock);
-    return go_on && !(in_halves && app_seconds() - s->step_began > LONGEST);
+    return go_on && !(in_halves && app_seconds() - s->step_began > s->patience);
 }
 
 static bough_status step_world(view_session *s, view_world *world) {
@@ -348,6 +347,7 @@ static bough_status build(view_session *s, const view_session_def *def) {
         return status;
     session_say_settings(s);
     session_say_parts(s);
+    s->patience = def->patience > 0 ? def->patience : 2 * TICK;
     if (def->by_ticks) {
         begin(s);
         return BOUGH_OK;

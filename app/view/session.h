@@ -83,6 +83,7 @@ struct view_session {
     bool unfinished;     /* one was left */
     int32_t singles;     /* steps that were asked for by themselves, and are still to be taken, or finished */
     double step_began, step_seconds;
+    double patience; /* s: as in view_session_def */
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
     view_order *orders; /* QUEUE_SIZE: of this tick */

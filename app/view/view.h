@@ -275,6 +275,7 @@ typedef struct view_session_def {
     bool paused;
     const char *ghost;  /* another scene, to compare with; NULL: none. Must stay */
     const char *folder; /* for recordings, which belongs to the caller; NULL: nothing can be recorded */
+    double patience;    /* s: a step that is taken in halves is left after so long, for a look at it; 0: two ticks */
     bool by_ticks;      /* no thread steps the scene: view_session_tick() does */
 } view_session_def;
 

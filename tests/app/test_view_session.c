@@ -282,13 +282,12 @@ static double hit(table *t) {
     return t->seen.layers[0].time;
 }
 
-/* Such steps take long: they are seen as they come, and who waits is heard. How long they take is the machine's affair:
- * of several one is caught. */
+/* Such steps take long, for those who have little patience: they are seen as they come, and who waits is heard. */
 static void long_steps_are_left_for_orders(void **state) {
     (void)state;
     const double dt = 0.5, almost = 0.999 * dt;
     double seen = dt, left = dt;
-    table t = sit_down(write_slow_scene(), "tree", true);
+    table t = sit_down_with(write_slow_scene(), "tree", true, 1e-4);
     look_until(&t, t.frames > 0);
     order(&t, "{'do': 'dt', 'seconds': 0.5}");
     for (int i = 0; i < 20 && seen > almost; i++)

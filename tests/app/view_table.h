@@ -31,17 +31,23 @@ typedef struct {
     double coloured_at;
 } table;
 
-static inline table sit_down(const char *scene, const char *engine, bool paused) {
+/* patience: s; 0: the session's own. */
+static inline table sit_down_with(const char *scene, const char *engine, bool paused, double patience) {
     table t = {.ctx = test_context(1), .dt = 0.002};
     mkdir(test_path("recorded"), 0700);
     const view_session_def def = {.path = scene,
                                   .choice = {.engine = engine, .continuity = "C0"},
                                   .paused = paused,
+                                  .patience = patience,
                                   .folder = test_path("recorded")};
     check_ok(t.ctx, view_session_create(t.ctx, &def, &t.session));
     t.seat = view_session_join(t.session);
     check(t.seat != NULL);
     return t;
+}
+
+static inline table sit_down(const char *scene, const char *engine, bool paused) {
+    return sit_down_with(scene, engine, paused, 0);
 }
 
 static inline void leave(table *t) {

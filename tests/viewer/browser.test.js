@@ -351,7 +351,8 @@ test("recordings are made by the program, films and pictures by the page", async
     const links = page.getByLabel("Recordings").getByRole("link");
     await links.first().waitFor({ timeout: WAIT });
     // Nobody has to look for them: they are in the picture, and no panel has to be scrolled.
-    for (const link of await links.all()) assert.ok(await link.evaluate((a) => a.contains(document.elementFromPoint(...[a.getBoundingClientRect()].flatMap(({ x, y, height }) => [x + 5, y + height / 2])))), "a link is below the fold");
+    const shows = (a) => a.contains(document.elementFromPoint(...[a.getBoundingClientRect()].flatMap(({ x, y, height }) => [x + 5, y + height / 2])));
+    for (const link of await links.all()) await page.waitForFunction(shows, await link.elementHandle(), { timeout: WAIT, polling: 50 });
     const names = await links.allTextContents();
     const starts = { glb: /^glTF/, csv: /^time,/ };
     for (const [ending, start] of Object.entries(starts)) {
