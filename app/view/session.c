@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define TICK (1.0 / TICKS_PER_SECOND)
-#define LATEST 0.1 /* s: what is further behind is not caught up with */
+#define LATEST 0.1         /* s: what is further behind is not caught up with */
 enum { FEW_FAILURES = 4 }; /* of steps and their parts, that take no time that anybody would notice */
 
 /* ---- stepping ---- */

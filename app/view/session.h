@@ -86,7 +86,7 @@ struct view_session {
     double patience; /* s: as in view_session_def */
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
-    view_order *orders; /* QUEUE_SIZE: of this tick */
+    view_order *orders;          /* QUEUE_SIZE: of this tick */
     size_t order_count;
     bool has_wind, has_gravity;
     bough_wind wind;
