@@ -287,7 +287,7 @@ static void long_steps_are_left_for_orders(void **state) {
     (void)state;
     const double dt = 0.5, almost = 0.999 * dt;
     double seen = dt, left = dt;
-    table t = sit_down_with(write_slow_scene(), "tree", true, 1e-4);
+    table t = sit_down_with(write_slow_scene(), "tree", true, 2e-3);
     look_until(&t, t.frames > 0);
     order(&t, "{'do': 'dt', 'seconds': 0.5}");
     for (int i = 0; i < 20 && seen > almost; i++)
