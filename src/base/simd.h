@@ -3,7 +3,11 @@
 #define BO_BASE_SIMD_H
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(BO_NO_MULTIVERSION)
+#ifdef __clang__ /* takes "arch=..." for the name of one processor, which none is; FMA brings vectors of four doubles */
+#define BO_MULTIVERSION __attribute__((target_clones("fma", "default")))
+#else
 #define BO_MULTIVERSION __attribute__((target_clones("arch=x86-64-v3", "default")))
+#endif
 #else
 #define BO_MULTIVERSION
 #endif
