@@ -3,7 +3,8 @@
 # and the tests of the runtime), runs these tests and those of the package under node, and compares hashes of what the
 # runtime computes with those of a native program with BOUGH_PORTABLE_BITS. Prints "N passed, N failed" for each.
 # --build: builds, and no more. --scene: steps a scene, cooked before, by both instead, says whether all numbers are the
-# same, and what a step takes each, and a native one that is built as usual.
+# same, and what a step takes each, and a native one that is built as usual; in Chromium, too, where tests of the viewer can
+# run.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 build=$root/build/wasm
@@ -33,6 +34,11 @@ case ${1:-} in
     "$native/tests/run_scene" "$scene" "$3" >"$build/native.txt"
     echo "WebAssembly:"
     run --program "$build/run_scene.wasm" 0 "$scene" "$3" >"$build/wasm.txt"
+    if command -v chromium >/dev/null && [ -d "$root/tests/viewer/node_modules" ]; then
+        echo "WebAssembly in Chromium:"
+        node "$root/tests/viewer/run_scene.js" "$build/run_scene.wasm" "$scene" "$3" >"$build/chromium.txt"
+        diff "$build/wasm.txt" "$build/chromium.txt" >&2 || { echo "Chromium has other numbers than node"; exit 1; }
+    fi
     diff "$build/native.txt" "$build/wasm.txt" >&2 || { echo "some of $(wc -l <"$build/native.txt") numbers differ"; exit 1; }
     echo "all of $(wc -l <"$build/native.txt") numbers are the same"
     exit 0

@@ -158,6 +158,8 @@ typedef struct rows {
  * Where the rows end, `keep` masks. `fresh`: of E_a and E_b nothing is there yet. */
 BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, const int count, const mask *keep,
                     const work *w, size_t i, rows *g) {
+    /* Read once: as far as the compiler knows, what is stored to E_a could change them. */
+    const vec s = LOAD(w->s + i), s_along = want == PRODUCT ? LOAD(w->s_along + i) : (vec){0};
     vec along = want == PRODUCT ? LOAD(g->B_along + i) : (vec){0};
     vec sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (vec){0} : LOAD(g->B + i);
 #pragma GCC unroll 4
@@ -165,11 +167,11 @@ BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, co
         vec t = LOAD(g->t[k] + i);
         if (keep)
             t = (vec)((mask)t & *keep);
-        g->D[k] += t * LOAD(w->s + i);
+        g->D[k] += t * s;
         if (want != ENERGY)
             sum += g->xa[k] * t;
         if (want == PRODUCT) {
-            g->D_along[k] += t * LOAD(w->s_along + i);
+            g->D_along[k] += t * s_along;
             along += g->xa_along[k] * t;
         }
         if (want == HESSIAN && !(diagonal && k == 0))

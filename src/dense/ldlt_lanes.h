@@ -126,21 +126,19 @@ BO_INLINE void bo_ldlt_forward_wide(int32_t r, const double *restrict L, double 
     enum { W = BO_LDLT_WIDE, ROW = 8 * W };
     for (int32_t k = 1; k < r; k++) {
         const double *row = L + (ptrdiff_t)W * (k * (k + 1) / 2);
-        for (int side = 0; side < ROW; side += 4 * W) {
-            double *b = B + (ptrdiff_t)ROW * k + side;
-            bo_v4 s[8];
+        for (int h = 0; h < W; h += BO_WIDTH) { /* eight sums, whatever a register holds */
+            double *b = B + (ptrdiff_t)ROW * k + h;
+            bo_vw s[8];
             for (int i = 0; i < 8; i++)
-                s[i] = BO_V4_CONST(b + 4 * i);
+                s[i] = BO_VW_CONST(b + W * i);
             for (int32_t l = 0; l < k; l++) {
-                const bo_v4 l0 = BO_V4_CONST(row + W * l), l1 = BO_V4_CONST(row + W * l + 4);
-                const double *x = B + (ptrdiff_t)ROW * l + side;
-                for (int i = 0; i < 8; i += 2) {
-                    s[i] -= l0 * BO_V4_CONST(x + 4 * i);
-                    s[i + 1] -= l1 * BO_V4_CONST(x + 4 * i + 4);
-                }
+                const bo_vw factor = BO_VW_CONST(row + W * l + h);
+                const double *x = B + (ptrdiff_t)ROW * l + h;
+                for (int i = 0; i < 8; i++)
+                    s[i] -= factor * BO_VW_CONST(x + W * i);
             }
             for (int i = 0; i < 8; i++)
-                BO_V4(b + 4 * i) = s[i];
+                BO_VW(b + W * i) = s[i];
         }
     }
 }

@@ -118,9 +118,6 @@ static void assemble_one(const bo_component_tables *t, const coefficients *c, co
     }
 }
 
-/* Lanes of one coefficient. */
-#define LANES(name) const bo_v4 name##0 = BO_V4_CONST(c->name), name##1 = BO_V4_CONST(c->name + 4)
-
 typedef struct {
     double in_mass[BO_WIDE], in_now[BO_WIDE], of_mass[BO_WIDE], of_now[BO_WIDE], ahead_v[BO_WIDE], ahead_a[BO_WIDE],
         rate_a[BO_WIDE], elastic[BO_WIDE];
@@ -134,9 +131,6 @@ static void assemble_wide(const bo_component_tables *t, const wide_coefficients 
     enum { W = BO_WIDE };
     const int32_t r = t->r, n = t->n;
     double *ahead = scratch, *mass = ahead + W * n;
-    LANES(in_mass);
-    LANES(in_now);
-    LANES(elastic);
     for (int32_t l = 0; l < W * r; l++) {
         const int k = l % W;
         const double rate = m->v[l] + c->rate_a[k] * m->a[l];
@@ -144,29 +138,27 @@ static void assemble_wide(const bo_component_tables *t, const wide_coefficients 
                    c->of_now[k] * rate;
         mass[l] = c->of_mass[k] * rate;
     }
-    for (int32_t l = 0; l < r; l++) {
-        BO_V4(p + W * l) = elastic0 * BO_V4_CONST(f + W * l);
-        BO_V4(p + W * l + 4) = elastic1 * BO_V4_CONST(f + W * l + 4);
-    }
-    for (int32_t i = 0; i < r; i++) {
-        double *pi = p + W * i;
-        bo_v4 sum0 = BO_V4_CONST(pi), sum1 = BO_V4_CONST(pi + 4);
-        const bo_v4 ai0 = BO_V4_CONST(ahead + W * i), ai1 = BO_V4_CONST(ahead + W * i + 4);
-        const bo_v4 mi0 = BO_V4_CONST(mass + W * i), mi1 = BO_V4_CONST(mass + W * i + 4);
-        for (int32_t j = 0; j <= i; j++) {
-            const ptrdiff_t e = (ptrdiff_t)W * (i * (i + 1) / 2 + j);
-            const bo_v4 K0 = BO_V4_CONST(K + e), K1 = BO_V4_CONST(K + e + 4);
-            const double M = t->M[i * n + j];
-            BO_V4(H + e) = in_mass0 * M + in_now0 * K0;
-            BO_V4(H + e + 4) = in_mass1 * M + in_now1 * K1;
-            sum0 += K0 * BO_V4_CONST(ahead + W * j) + M * BO_V4_CONST(mass + W * j);
-            sum1 += K1 * BO_V4_CONST(ahead + W * j + 4) + M * BO_V4_CONST(mass + W * j + 4);
-            if (j < i) {
-                BO_V4(p + W * j) += K0 * ai0 + M * mi0;
-                BO_V4(p + W * j + 4) += K1 * ai1 + M * mi1;
+    for (int h = 0; h < W; h += BO_WIDTH) {
+        const bo_vw in_mass = BO_VW_CONST(c->in_mass + h), in_now = BO_VW_CONST(c->in_now + h);
+        const bo_vw elastic = BO_VW_CONST(c->elastic + h);
+        for (int32_t l = 0; l < r; l++)
+            BO_VW(p + W * l + h) = elastic * BO_VW_CONST(f + W * l + h);
+        for (int32_t i = 0; i < r; i++) {
+            const ptrdiff_t row = (ptrdiff_t)W * (i * (i + 1) / 2) + h;
+            const bo_vw ai = BO_VW_CONST(ahead + W * i + h), mi = BO_VW_CONST(mass + W * i + h);
+            bo_vw sum = BO_VW_CONST(p + W * i + h);
+            for (int32_t j = 0; j < i; j++) {
+                const bo_vw Kij = BO_VW_CONST(K + row + W * j);
+                const double M = t->M[i * n + j];
+                BO_VW(H + row + W * j) = in_mass * M + in_now * Kij;
+                sum += Kij * BO_VW_CONST(ahead + W * j + h) + M * BO_VW_CONST(mass + W * j + h);
+                BO_VW(p + W * j + h) += Kij * ai + M * mi;
             }
+            const bo_vw Kii = BO_VW_CONST(K + row + W * i);
+            const double M = t->M[i * n + i];
+            BO_VW(H + row + W * i) = in_mass * M + in_now * Kii;
+            BO_VW(p + W * i + h) = sum + (Kii * ai + M * mi);
         }
-        BO_V4(pi) = sum0, BO_V4(pi + 4) = sum1;
     }
 }
 
@@ -470,31 +462,42 @@ static void own_one(const own *o) {
         BO_LANE(o->inertias->p[k], o->lane) = p[k][0];
 }
 
-/* Half h of the lanes of coordinate l in row k of a table. */
-#define ROW(table, k, l) BO_V4_CONST((table) + BO_WIDE * ((k)*r + (l)) + 4 * h)
+/* Lanes from `lane` on, as many as a register holds, of coordinate l in row k of a table. */
+#define ROW(table, k, l) BO_VW_CONST((table) + BO_WIDE * ((k)*r + (l)) + lane)
 
+/* Half h of the lanes. */
 BO_INLINE void moments_wide(const own *o, int h, const bo_v4 *s4, const bo_v4 *s5, moments *out) {
     const bo_component_tables *t = o->t;
     const int32_t r = t->r, n = t->n;
-    moments m = {{{0}}, {{0}}, {{0}}, {{0}}};
-    for (int32_t l = 0; l < r; l++) {
-        const bo_v4 q = ROW(o->q, 0, l), v = ROW(o->v, 0, l);
-        for (int k = 0; k < 3; k++) {
-            m.mc[k] += t->s[k * n + l] * q;
-            m.flow[k] += t->s[k * n + l] * v;
+    moments m;
+    for (int i = 0; i < 4; i += BO_WIDTH) {
+        const int lane = 4 * h + i;
+        bo_vw mc[3] = {{0}}, flow[3] = {{0}}, D[9] = {{0}}, Sigma[6] = {{0}};
+        for (int32_t l = 0; l < r; l++) {
+            const bo_vw q = ROW(o->q, 0, l), v = ROW(o->v, 0, l);
+            for (int k = 0; k < 3; k++) {
+                mc[k] += t->s[k * n + l] * q;
+                flow[k] += t->s[k * n + l] * v;
+            }
         }
-    }
-    for (int32_t l = 0; l < r; l++) {
-        const bo_v4 v = ROW(o->v, 0, l);
+        for (int32_t l = 0; l < r; l++) {
+            const bo_vw v = ROW(o->v, 0, l);
+            for (int k = 0; k < 9; k++)
+                D[k] += v * ROW(o->V, k, l);
+        }
+        for (int32_t l = 0; l < r; l++) {
+            const bo_vw q = ROW(o->q, 0, l);
+            for (int k = 0; k < 6; k++) {
+                const int a = first_of[k], b = second_of[k];
+                Sigma[k] += q * (ROW(o->V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
+            }
+        }
+        for (int k = 0; k < 3; k++)
+            BO_VW(&BO_LANE(m.mc[k], i)) = mc[k], BO_VW(&BO_LANE(m.flow[k], i)) = flow[k];
         for (int k = 0; k < 9; k++)
-            m.D[k] += v * ROW(o->V, k, l);
-    }
-    for (int32_t l = 0; l < r; l++) {
-        const bo_v4 q = ROW(o->q, 0, l);
-        for (int k = 0; k < 6; k++) {
-            const int a = first_of[k], b = second_of[k];
-            m.Sigma[k] += q * (ROW(o->V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
-        }
+            BO_VW(&BO_LANE(m.D[k], i)) = D[k];
+        for (int k = 0; k < 6; k++)
+            BO_VW(&BO_LANE(m.Sigma[k], i)) = Sigma[k];
     }
     for (int k = 0; k < 3; k++) {
         out->mc[k] = *s4 * (t->c->mc0[k] + m.mc[k]);
@@ -522,20 +525,29 @@ static void own_wide(const own *o) {
         const bo_v4 *w = o->frames[h].w;
         bo_v4 ww[9];
         centrifugal(w, ww);
-        for (int32_t l = 0; l < r; l++) {
-            const ptrdiff_t at = W * l + 4 * h;
-            bo_v4 sum = 2 * (w[0] * ROW(N, 0, l) + w[1] * ROW(N, 1, l) + w[2] * ROW(N, 2, l));
+        for (int i = 0; i < 4; i += BO_WIDTH) {
+            const int lane = 4 * h + i;
+            const bo_vw first = BO_VW_CONST(&BO_LANE_CONST(s4, i)), second = BO_VW_CONST(&BO_LANE_CONST(s5, i));
+            bo_vw turn[3], square[9];
+            for (int k = 0; k < 3; k++)
+                turn[k] = BO_VW_CONST(&BO_LANE_CONST(w[k], i));
             for (int k = 0; k < 9; k++)
-                sum += ww[k] * ROW(V, k, l);
-            bo_v4 p = s5 * sum + BO_V4_CONST(o->p + at);
-            if (o->load)
-                p -= BO_V4_CONST(o->load + at);
-            BO_V4(o->p_q + at) = p;
-            for (int d = 0; d < 3; d++)
-                BO_V4(o->Mrq + W * d * n + at) = s4 * t->s[d * n + l];
-            BO_V4(o->Mrq + W * 3 * n + at) = s5 * (ROW(V, 7, l) - ROW(V, 5, l));
-            BO_V4(o->Mrq + W * 4 * n + at) = s5 * (ROW(V, 2, l) - ROW(V, 6, l));
-            BO_V4(o->Mrq + W * 5 * n + at) = s5 * (ROW(V, 3, l) - ROW(V, 1, l));
+                square[k] = BO_VW_CONST(&BO_LANE_CONST(ww[k], i));
+            for (int32_t l = 0; l < r; l++) {
+                const ptrdiff_t at = W * l + lane;
+                bo_vw sum = 2 * (turn[0] * ROW(N, 0, l) + turn[1] * ROW(N, 1, l) + turn[2] * ROW(N, 2, l));
+                for (int k = 0; k < 9; k++)
+                    sum += square[k] * ROW(V, k, l);
+                bo_vw p = second * sum + BO_VW_CONST(o->p + at);
+                if (o->load)
+                    p -= BO_VW_CONST(o->load + at);
+                BO_VW(o->p_q + at) = p;
+                for (int d = 0; d < 3; d++)
+                    BO_VW(o->Mrq + W * d * n + at) = first * t->s[d * n + l];
+                BO_VW(o->Mrq + W * 3 * n + at) = second * (ROW(V, 7, l) - ROW(V, 5, l));
+                BO_VW(o->Mrq + W * 4 * n + at) = second * (ROW(V, 2, l) - ROW(V, 6, l));
+                BO_VW(o->Mrq + W * 5 * n + at) = second * (ROW(V, 3, l) - ROW(V, 1, l));
+            }
         }
         if (!o->inertias_wanted)
             continue;
@@ -748,19 +760,19 @@ static bool eliminate_wide(int32_t r, int32_t n, double *restrict L, const doubl
         }
     }
     bo_ldlt_forward_wide(r, L, Z);
-    for (int h = 0; h < 2; h++)
+    for (int h = 0; h < W; h += BO_WIDTH)
         for (int d = 0; d < 6; d++) {
-            bo_v4 sum[8] = {{0}};
+            bo_vw sum[8] = {{0}};
             for (int32_t l = 0; l < r; l++) {
-                const double *z = Z + (ptrdiff_t)ROW * l + 4 * h;
-                const bo_v4 x = BO_V4_CONST(z + W * d) * BO_V4_CONST(L + W * (l * (l + 1) / 2 + l) + 4 * h);
+                const double *z = Z + (ptrdiff_t)ROW * l + h;
+                const bo_vw x = BO_VW_CONST(z + W * d) * BO_VW_CONST(L + W * (l * (l + 1) / 2 + l) + h);
                 for (int e = 0; e < 7; e++)
                     if (e >= d)
-                        sum[e] += x * BO_V4_CONST(z + W * e);
+                        sum[e] += x * BO_VW_CONST(z + W * e);
             }
             for (int e = d; e < 6; e++)
-                inertias[h].I[bo_six_at[d][e]] -= sum[e];
-            inertias[h].p[d] -= sum[6];
+                BO_VW(&BO_LANE(inertias[h / 4].I[bo_six_at[d][e]], h % 4)) -= sum[e];
+            BO_VW(&BO_LANE(inertias[h / 4].p[d], h % 4)) -= sum[6];
         }
     return true;
 }
