@@ -188,7 +188,7 @@ typedef struct bough_obstacle_surface {
  * pose, and threads may ask at once. How fast the obstacle moves in a step follows from the poses at its ends. */
 typedef bool (*bough_obstacle_lead)(void *data, int32_t obstacle, double time, bough_pose *pose);
 
-/* What a body touches: obstacles, and itself. A barrier keeps each point of its surface out of them; it begins at a small
+/* All that a body touches: obstacles, and itself. A barrier keeps each point of its surface out of them; it begins at a small
  * distance and is as stiff as it must be. docs/theory/contact.md, "Barriers". */
 typedef struct bough_body_touch_def {
     uint32_t cookie;
@@ -281,7 +281,8 @@ typedef struct bough_body_energies {
     double elastic, kinetic;                 /* J */
     double external;                         /* J: potential of the load case but for pressure; 0 at rest */
     double contact;                          /* J: of the barriers */
-    double work;                             /* J done so far by pressure, pushes, friction and obstacles that move */
+    double work;                             /* J done so far by pressure, pushes, friction and obstacles that move: by
+                                                the mean of the forces at both ends of each step */
     double momentum[3], angular_momentum[3]; /* kg m/s; kg m^2/s about the world's origin */
     double
         gap; /* m: the smallest, to obstacles and, within the distance of contact, to itself; INFINITY: nothing near */

@@ -354,6 +354,13 @@ def pose_values(value):
     return {"position": floats(matrix, 3), "rotation": np.eye(3)}
 
 
+def place_pose(c, value):
+    """Sets a pose of C, whose numbers the library checks."""
+    for name, numbers_ in pose_values(value).items():
+        array = floats(np.ravel(numbers_), len(getattr(c, name)))
+        ffi.memmove(getattr(c, name), array, array.nbytes)
+
+
 def pose(c):
     """A pose of C as a 4 x 4 matrix: x -> rotation x + position."""
     matrix = np.eye(4)

@@ -20,7 +20,10 @@ bough_body_touch_def bough_default_body_touch_def(void) {
 
 static bool is_led(const bough_body_touch *touch, int32_t obstacle, double t, bough_pose *pose) {
     *pose = touch->poses[obstacle];
-    return touch->lead && touch->lead(touch->lead_data, obstacle, t, pose);
+    if (touch->lead && touch->lead(touch->lead_data, obstacle, t, pose))
+        return true;
+    *pose = touch->poses[obstacle];
+    return false;
 }
 
 static bo_se3 pose_at(const void *data, double t) {
