@@ -254,8 +254,9 @@ def _set(c, name, kind, fields, value, keep):
 
 def _point(c, name, item, fields, value, keep):
     if isinstance(value, Handle):
-        setattr(c, name, value._c)
-        keep.append(value)
+        pointer_ = value._c
+        setattr(c, name, pointer_)
+        keep.extend([value, pointer_])  # closed or not, until the struct is gone
     elif isinstance(value, ffi.CData):
         setattr(c, name, value)
         keep.append(value)
