@@ -58,7 +58,7 @@ static bough_status leave_base_alone(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
-/* Where links take part, overlaps are undone at any cost, and an obstacle that is led goes on to pay: a body that begins
+/* Overlaps are undone at any cost where links take part, and an obstacle that is led goes on doing so: a body that begins
  * around one would take energy from nowhere. */
 static bough_status check_start(const bo_linkage *l) {
     const bo_mechanism_plan *m = l->m;

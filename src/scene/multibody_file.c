@@ -19,8 +19,8 @@ static bool first_has(const bo_json *root, const char *list, const char *key) {
     return json_is_array(entries.value) && json_is_object(first.value) && bo_json_has(&first, key);
 }
 
-/* What only these scenes have, joints aside: parts that are clamped, or beside rigid bodies, and bodies of which some say
- * where their centre of mass is or that they touch. */
+/* Only these scenes have, joints aside, parts that are clamped or stand beside rigid bodies, and bodies of which the first
+ * says where its centre of mass is or that it touches. */
 static bool has_clamped_parts(const bo_json *root) {
     const bool bodies = bo_json_has(root, "bodies") && !bo_has_full_bodies(root);
     return first_has(root, "parts", "clamp") || (bodies && bo_json_has(root, "parts")) ||
