@@ -21,6 +21,7 @@ extern "Python" {
     bough_status bough_py_watch(void *, bough_context *, const bough_run *);
     void bough_py_tell(void *, const bough_run_change *, int32_t);
     bough_status bough_py_tree(void *, bough_context *, const bough_tree_model *, bough_tree_state *);
+    bool bough_py_lead(void *, int32_t, double, bough_pose *);
     void bough_py_drive(void *, int32_t, double, double *, double *);
     void bough_py_term(void *, int32_t, const double *, const double *, const double *, double *, double *, double *,
                        double *);

@@ -1,5 +1,5 @@
-/* The full-order finite element body (mesh + materials), load cases (how a body is held and what acts on it), statics
- * and modes. This is the ground truth that everything reduced is compared with.
+/* The full-order finite element body (mesh + materials), load cases (how a body is held and what acts on it), statics,
+ * modes, and motion with contact. This is the ground truth that everything reduced is compared with.
  *
  * A body never changes after it was made: any number of threads may use it at the same time, each with a context of
  * its own. The same holds for a load case as long as nobody adds to it. Ownership and failure: as <bough/base.h> says,
@@ -10,9 +10,11 @@
 #ifndef BOUGH_FEM_H
 #define BOUGH_FEM_H
 
+#include <bough/contact.h>
 #include <bough/linalg.h>
 #include <bough/material.h>
 #include <bough/mesh.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -172,6 +174,122 @@ BOUGH_API bough_status bough_body_modes(bough_context *ctx, const bough_body *bo
                                         int32_t count, const double *u, bough_modes **modes);
 /* Frees modes. Takes NULL. */
 BOUGH_API void bough_modes_destroy(bough_context *ctx, bough_modes *modes);
+
+/* ---- contact ---- */
+
+/* A closed surface of triangles (BOUGH_TRI3) that an obstacle has beside its shapes; it may have hollows. */
+typedef struct bough_obstacle_surface {
+    int32_t obstacle;
+    const bough_mesh *mesh; /* in the frame of the obstacle */
+} bough_obstacle_surface;
+
+/* Tells where an obstacle is at a time, by a pose that changes smoothly; *pose is where its def has it. Returns false for
+ * an obstacle that stays there: each is asked once, for time 0, when the contact is made. The same time gives the same
+ * pose, and threads may ask at once. How fast the obstacle moves in a step follows from the poses at its ends. */
+typedef bool (*bough_obstacle_lead)(void *data, int32_t obstacle, double time, bough_pose *pose);
+
+/* All that a body touches: obstacles, and itself. A barrier keeps each point of its surface out of them; it begins at a small
+ * distance and is as stiff as it must be. docs/theory/contact.md, "Barriers". */
+typedef struct bough_body_touch_def {
+    uint32_t cookie;
+    int32_t obstacle_count, surface_count;
+    const bough_obstacle_def *obstacles; /* of all kinds of shapes; one may have none, where it has a surface */
+    const bough_obstacle_surface *surfaces;
+    bough_obstacle_lead lead; /* NULL: no obstacle moves */
+    void *lead_data;
+    double friction;   /* of the body; of two that touch the square root of the product counts */
+    double distance;   /* m: within it something repels; 0: a thousandth of the body's size */
+    double slip_speed; /* m/s: friction holds by creeping slower than this */
+    double stiffness;  /* factor on the barriers, which are as stiff as inertia in a step */
+    double spacing;    /* m: points on edges and faces between vertices are no further apart; 0: vertices alone touch */
+    bool itself;       /* pieces of the body's surface touch each other, too */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
+} bough_body_touch_def;
+/* Nothing to touch; friction 0.5, slip speed 1e-3 m/s, stiffness 1, vertices alone. */
+BOUGH_API bough_body_touch_def bough_default_body_touch_def(void);
+
+/* Contact that was prepared: distances from hulls and surfaces are on grids, heights on splines. Constant: states of any
+ * bodies, in any threads, may share one. */
+typedef struct bough_body_touch bough_body_touch;
+/* Checks and copies all of the def, meshes included, but not lead_data. The caller destroys it, after the states that use
+ * it. Each hull and surface takes a part of a second. BOUGH_ERROR_ARGUMENT, with a sentence that names the obstacle, for
+ * what is none, as a surface that is not closed; BOUGH_CANCELLED by progress() of the context. */
+BOUGH_API bough_status bough_body_touch_create(bough_context *ctx, const bough_body_touch_def *def,
+                                               bough_body_touch **touch);
+/* Takes NULL too. */
+BOUGH_API void bough_body_touch_destroy(bough_context *ctx, bough_body_touch *touch);
+
+/* ---- motion ---- */
+
+typedef struct bough_body_state_def {
+    uint32_t cookie;
+    const bough_load_case
+        *load_case;                /* of the body; supports stay where they hold it. NULL: nothing holds it or acts */
+    const bough_body_touch *touch; /* NULL: it touches nothing */
+    const double *u, *v;           /* 3 vertex_count: at the start, m and m/s; NULL: at rest. Copied */
+    bough_integrator_def
+        integrator;       /* with contact one whose steps end at a stage ("backward-euler", "bdf2", "tr-bdf2",
+                                         "sdirk"), or "midpoint" */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
+} bough_body_state_def;
+/* bough_default_integrator_def(), nothing else. */
+BOUGH_API bough_body_state_def bough_default_body_state_def(void);
+
+/* A body in motion. Part of something larger: only bough_body_state_create() makes one. */
+typedef struct bough_body_state {
+    double time; /* s */
+    /* 3 vertex_count: displacements and velocities. They and the time may be written between steps; call
+     * bough_body_state_restart() then. */
+    double *u, *v;
+    int32_t iterations; /* of Newton's method, in the last step or search for an equilibrium */
+} bough_body_state;
+
+/* Makes a state at time 0; the caller destroys it. Body, load case and touch must outlive it, and nothing may be added to
+ * the load case. One thread at a time may use it. BOUGH_ERROR_ARGUMENT where the body is in an obstacle, or something in
+ * the body, at the start; BOUGH_ERROR_UNSUPPORTED for a method that knows no contact. */
+BOUGH_API bough_status bough_body_state_create(bough_context *ctx, const bough_body *body,
+                                               const bough_body_state_def *def, bough_body_state **state);
+/* Takes NULL too. */
+BOUGH_API void bough_body_state_destroy(bough_context *ctx, bough_body_state *state);
+/* Forgets the steps before, and puts supports where the load case has them: after u, v or the time were written. Refuses
+ * what bough_body_state_create() refuses; write others then. */
+BOUGH_API bough_status bough_body_state_restart(bough_context *ctx, bough_body_state *state);
+
+/* One step. When it fails, the state is what it was: positive codes (BOUGH_NO_CONVERGENCE, BOUGH_NOT_FINITE) ask for a
+ * shorter step. It never ends in an obstacle, nor has it passed through one, or through the body itself. Allocates only
+ * while more points touch than ever before. */
+BOUGH_API bough_status bough_body_state_step(bough_context *ctx, bough_body_state *state, double dt);
+/* Goes on by dt, in one step or, where that fails, in halves of it, down to a thousandth. *steps (may be NULL): how many.
+ * When it fails the state is the last good one, on the way. */
+BOUGH_API bough_status bough_body_state_advance(bough_context *ctx, bough_body_state *state, double dt, int32_t *steps);
+/* Goes to an equilibrium with what acts on it and what it touches, obstacles being where they are at the state's time. It
+ * passes through nothing on the way, and is at rest then. Friction holds points near to where they began to touch.
+ * BOUGH_NO_CONVERGENCE where the body would slide or fall away; the state is what it was then. */
+BOUGH_API bough_status bough_body_state_settle(bough_context *ctx, bough_body_state *state);
+
+/* Further forces on the vertices (3 vertex_count, N; copied), which act until others are given; NULL: none. Held axes do
+ * not feel them. BOUGH_ERROR_ARGUMENT for what is not finite; those before go on then. */
+BOUGH_API bough_status bough_body_state_push(bough_context *ctx, bough_body_state *state, const double *force);
+
+/* Lists what touches, at most so many; returns how many there are. The first side is a vertex of the body: of kind
+ * BOUGH_CONTACT_OF_PART with its number; the other an obstacle, or another vertex. Force is that of the barrier, along the
+ * normal, plus friction, across it; their sum over all contacts is what obstacles do to the body. Positions are where they
+ * are now, and friction is that of the last step (none before the first). */
+BOUGH_API int32_t bough_body_state_contacts(const bough_body_state *state, int32_t most, bough_contact *contacts);
+
+typedef struct bough_body_energies {
+    double elastic, kinetic;                 /* J */
+    double external;                         /* J: potential of the load case but for pressure; 0 at rest */
+    double contact;                          /* J: of the barriers */
+    double work;                             /* J done so far by pressure, pushes, friction and obstacles that move: by
+                                                the mean of the forces at both ends of each step */
+    double momentum[3], angular_momentum[3]; /* kg m/s; kg m^2/s about the world's origin */
+    double
+        gap; /* m: the smallest, to obstacles and, within the distance of contact, to itself; INFINITY: nothing near */
+} bough_body_energies;
+/* Measures the state as it is. */
+BOUGH_API bough_status bough_body_state_measure(bough_context *ctx, const bough_body_state *state,
+                                                bough_body_energies *energies);
 
 #ifdef __cplusplus
 }

@@ -118,7 +118,8 @@ BOUGH_API bough_status bough_picture_add_colour_bar(bough_context *ctx, bough_pi
                                                     double width, double height, bough_colour_map map, double minimum,
                                                     double maximum, const char *title);
 
-/* Draws everything. May be called again after more was added. */
+/* Draws everything. May be called again after more was added. BOUGH_CANCELLED by progress() of the context; the picture is
+ * then drawn in part. */
 BOUGH_API bough_status bough_picture_render(bough_context *ctx, bough_picture *picture);
 /* Returns height x width x 4 bytes (RGBA, rows from the top), valid until the picture is destroyed; black before
  * rendering. */

@@ -392,13 +392,14 @@ BOUGH_API void bough_tree_state_clear_forces(const bough_tree_model *model, boug
  * on it, touches obstacles and others by it, too; all others do that with their samples. */
 typedef struct bough_tree_solid {
     int32_t part;
-    bough_shape_def shape; /* a sphere or a box; its frame in the part's (of a rigid one: at its centre of mass) */
+    bough_shape_def
+        shape; /* a sphere, a capsule or a box; its frame in the part's (of a rigid one: at its centre of mass) */
 } bough_tree_solid;
 
 typedef struct bough_tree_touch_def {
     uint32_t cookie;
     int32_t obstacle_count, solid_count;
-    const bough_obstacle_def *obstacles; /* planes, spheres and boxes; scene files know further shapes, and tracks */
+    const bough_obstacle_def *obstacles; /* planes, spheres, capsules and boxes; scene files know more, and tracks */
     const bough_tree_solid *solids;
     double friction;       /* of all parts; of two things that touch the square root of the product counts */
     double slip_speed;     /* m/s: friction holds by creeping slower than this */

@@ -18,7 +18,7 @@ from ._core import (ArgumentError, Cancelled, Context, EnergyGained, Error, File
                     UnsupportedError, context, ffi, lib, version)
 from ._values import Record
 from .component import Component, CookJob, CookPlan, cook, cook_alike, cook_phases, share_modes
-from .fem import Body, LoadCase, Material, Modes, load_body, material_models, principal_stresses, von_mises
+from .fem import Body, BodyState, BodyTouch, LoadCase, Material, Modes, load_body, material_models, principal_stresses, von_mises
 from .mechanism import Blend, BlendState, FullMechanism, Mechanism, MechanismModel, MechanismState, MechanismStepper, Statics, Urdf
 from .mesh import Element, Embedding, Mesh, Split, box, from_data, implicit, read, rod
 from .multibody import FullPart, Multibody, MultibodyModes, MultibodyState

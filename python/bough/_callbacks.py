@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 from ._core import Inside, called_for, ffi, keep_exception, lib, text
-from ._values import record
+from ._values import place_pose, record
 
 
 def _callback(error=None):
@@ -71,6 +71,16 @@ def bough_py_tell(user, changes, count):
 @_callback(lib.BOUGH_CANCELLED)
 def bough_py_tree(user, ctx, model, state):
     return _status(ffi.from_handle(user)())
+
+
+@_callback(True)
+def bough_py_lead(user, obstacle, time, pose):
+    pose.position[0] = float("nan")  # what is found where the function raises
+    found = ffi.from_handle(user)(obstacle, time)
+    if found is None:
+        return False
+    place_pose(pose, found)
+    return True
 
 
 @_callback()

@@ -194,6 +194,9 @@ class Single:
                                "arrays), and make one there", lib.BOUGH_ERROR_UNSUPPORTED)
 
 
+_ending = {}  # by block: who waits until no call has its pointer any more
+
+
 class Block(Single):
     """An object of the library, destroyed when the last of those who use it lets go."""
 
@@ -217,6 +220,11 @@ class Block(Single):
             self.count -= 1
             if self.count != 0:
                 return
+        # Calls in other threads hold the pointer as an argument: the last of them that comes back ends the object.
+        pointer, self.pointer = self.pointer, ffi.cast(ffi.typeof(self.pointer), self.pointer)
+        _ending[id(self)] = weakref.ref(pointer, self._let_go)
+
+    def _let_go(self, _):
         if in_callback():
             _leave("ended", self)
         else:
@@ -224,6 +232,7 @@ class Block(Single):
 
     def end(self):
         """Destroys the object."""
+        _ending.pop(id(self), None)
         if self.destroy is not None:
             self.destroy(self.pointer)
         for keep in self.keeps:
@@ -342,6 +351,7 @@ def call(function, *arguments):
     """Calls a function that takes a context and returns a status; raises where it fails."""
     ctx = context()
     status = function(ctx.pointer, *arguments)
+    del arguments  # which an exception would hold, and what they point to with them
     if status != lib.BOUGH_OK or _left:
         ctx.check(status)
 

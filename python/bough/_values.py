@@ -254,8 +254,9 @@ def _set(c, name, kind, fields, value, keep):
 
 def _point(c, name, item, fields, value, keep):
     if isinstance(value, Handle):
-        setattr(c, name, value._c)
-        keep.append(value)
+        pointer_ = value._c
+        setattr(c, name, pointer_)
+        keep.extend([value, pointer_])  # closed or not, until the struct is gone
     elif isinstance(value, ffi.CData):
         setattr(c, name, value)
         keep.append(value)
@@ -352,6 +353,13 @@ def pose_values(value):
     if matrix.shape in ((4, 4), (3, 4)):
         return {"position": matrix[:3, 3].copy(), "rotation": matrix[:3, :3].copy()}
     return {"position": floats(matrix, 3), "rotation": np.eye(3)}
+
+
+def place_pose(c, value):
+    """Sets a pose of C, whose numbers the library checks."""
+    for name, numbers_ in pose_values(value).items():
+        array = floats(np.ravel(numbers_), len(getattr(c, name)))
+        ffi.memmove(getattr(c, name), array, array.nbytes)
 
 
 def pose(c):

@@ -1,8 +1,8 @@
-"""The full-order body: materials, load cases, statics and modes."""
+"""The full-order body: materials, load cases, statics, modes, contact and motion."""
 
 import numpy as np
 
-from ._core import Cancelled, Handle, NoConvergence, call, fetch, ffi, lib, of, text, window, wrong
+from ._core import Cancelled, Handle, NoConvergence, _Arrays, call, fetch, ffi, lib, of, text, window, wrong
 from ._values import (chars, default, definition, displacements, fill, floats, ints, mapping, path, pointer, record,
                       vector)
 from .mesh import Mesh
@@ -153,6 +153,11 @@ class Body(Handle):
             raise
         return u.reshape(-1, 3), record(result)
 
+    def state(self, load_case=None, touch=None, u=None, v=None, integrator=None, **settings):
+        """The body in motion, from displacements u and velocities v on; touch: a BodyTouch; integrator: the name of a method
+        (settings: of bough.integrators())."""
+        return BodyState(self, load_case, touch, u, v, integrator, **settings)
+
     def modes(self, count, load_case=None, u=None):
         """The lowest modes of small vibrations about u."""
         return Modes(fetch(lib.bough_body_modes, self._c, load_case._c if load_case else ffi.NULL, count, pointer(self._u(u))))
@@ -223,6 +228,98 @@ class LoadCase(Handle):
         force = np.empty((lib.bough_body_mesh(self.body._c).vertex_count, 3))
         lib.bough_load_case_forces(self._c, pointer(self.body._u(u)), pointer(force))
         return force
+
+
+class BodyTouch(Handle):
+    """What bodies touch: obstacles ({"shapes": [{"kind": "plane"}], "pose", "friction", "name"}), closed surfaces as parts of
+    them ([(obstacle, Mesh)]), and themselves (itself=True). lead: a function (obstacle, time) -> pose, or None for one that
+    stays; any thread may call it. Further: friction, distance, slip_speed, stiffness, spacing. It is constant: states of
+    any bodies may share one."""
+
+    def __init__(self, obstacles=(), surfaces=(), lead=None, **settings):
+        keep = []
+        d = definition("bough_body_touch_def", {**settings, "obstacles": list(obstacles)}, keep)
+        array = ffi.new("bough_obstacle_surface[]", max(1, len(surfaces)))
+        for i, (obstacle, mesh) in enumerate(surfaces):
+            array[i].obstacle, array[i].mesh = obstacle, of(Mesh, mesh)
+        d.surfaces, d.surface_count = array, len(surfaces)
+        self._count, self._lead = len(obstacles), None if lead is None else ffi.new_handle(lead)
+        if lead is not None:
+            d.lead, d.lead_data = lib.bough_py_lead, self._lead
+        self._own(fetch(lib.bough_body_touch_create, d), lib.bough_body_touch_destroy)
+
+    def __repr__(self):
+        return "<bough.BodyTouch, closed>" if self.closed else f"<bough.BodyTouch: {self._count} obstacles>"
+
+
+class BodyState(_Arrays):
+    """A body in motion: u and v (n x 3, windows; call restart() after they were written), time, iterations.
+
+        state = body.state(body.load_case().gravity(), bough.BodyTouch([{"shapes": [{"kind": "plane"}]}]))
+        state.advance(1 / 60); state.contacts
+    """
+
+    def __init__(self, body, load_case=None, touch=None, u=None, v=None, integrator=None, **settings):
+        self.body, self._touch = body, touch
+        d, keep = ffi.new("bough_body_state_def *", lib.bough_default_body_state_def()), [body._u(u), body._u(v)]
+        d.load_case = ffi.NULL if load_case is None else of(LoadCase, load_case)
+        d.touch = ffi.NULL if touch is None else of(BodyTouch, touch)
+        d.u, d.v = map(pointer, keep)
+        method = definition("bough_integrator_def", {**settings, **({} if integrator is None else {"name": integrator})})
+        d.integrator = method[0]
+        self._own(fetch(lib.bough_body_state_create, body._c, d), lib.bough_body_state_destroy, [body, load_case, touch])
+
+    def _shapes(self):
+        shape = (lib.bough_body_mesh(self.body._c).vertex_count, 3)
+        return {"u": shape, "v": shape}
+
+    time = property(lambda self: self._c.time, lambda self, t: setattr(self._c, "time", t), doc="s.")
+    iterations = property(lambda self: self._c.iterations, doc="Of Newton's method in the last step.")
+
+    def __repr__(self):
+        return "<bough.BodyState, closed>" if self.closed else f"<bough.BodyState at {self.time:.6g} s of {self.body!r}>"
+
+    def restart(self):
+        """Forgets the steps before; call it after u, v or time were written."""
+        call(lib.bough_body_state_restart, self._c)
+
+    def step(self, dt):
+        """One step; when it fails nothing has moved, and a shorter one may do."""
+        call(lib.bough_body_state_step, self._c, dt)
+
+    def advance(self, dt):
+        """dt of time in one step or, where that fails, in parts of it; returns how many."""
+        steps = ffi.new("int32_t *")
+        call(lib.bough_body_state_advance, self._c, dt, steps)
+        return steps[0]
+
+    def settle(self):
+        """Goes to the equilibrium, and is at rest there."""
+        call(lib.bough_body_state_settle, self._c)
+
+    def push(self, force=None):
+        """Forces (n x 3, N) that act from now on; None: none."""
+        call(lib.bough_body_state_push, self._c, pointer(self.body._u(force)))
+
+    @property
+    def contacts(self):
+        """What touches now: sides (kind, index, actor), position, normal, gap, force (along the normal the push, across it
+        friction)."""
+        count = lib.bough_body_state_contacts(self._c, 0, ffi.NULL)
+        array = ffi.new("bough_contact[]", max(1, count))
+        found = []
+        for i in range(min(count, lib.bough_body_state_contacts(self._c, count, array))):
+            contact = record(ffi.addressof(array, i))
+            contact.sides = [record(ffi.addressof(array[i].sides, s)) for s in (0, 1)]
+            found.append(contact)
+        return found
+
+    @property
+    def energies(self):
+        """elastic, kinetic, external, contact, work, momentum, angular_momentum, gap."""
+        energies = ffi.new("bough_body_energies *")
+        call(lib.bough_body_state_measure, self._c, energies)
+        return record(energies)
 
 
 class Sparse(Handle):

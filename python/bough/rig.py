@@ -7,7 +7,7 @@ from ._values import definition, existing, floats, pointer, pose, record, struct
 
 
 class Shape(Handle):
-    """A shape to touch: kind ("plane", "sphere", "box", "hull", "height-field"), frame, radius, half, points, heights."""
+    """A shape to touch: kind ("plane", "sphere", "box", "hull", "height-field", "capsule"), frame, radius, half, points, heights."""
 
     def __init__(self, kind="sphere", **settings):
         self._settings = {"kind": kind, **settings}

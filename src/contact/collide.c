@@ -141,6 +141,7 @@ void bo_collide_point(bo_vec3 x, const bough_shape *shape, bo_manifold *m) {
         break;
     case BOUGH_SHAPE_BOX:
     case BOUGH_SHAPE_HULL:
+    case BOUGH_SHAPE_CAPSULE: /* made as a hull */
         collide_sphere_hull(x, 0, &shape->hull, m);
         break;
     }
@@ -171,6 +172,7 @@ static void collide(const bough_shape *a, bo_se3 g, const bough_shape *b, bo_man
         break;
     case BOUGH_SHAPE_BOX:
     case BOUGH_SHAPE_HULL:
+    case BOUGH_SHAPE_CAPSULE: /* made as a hull */
         if (sphere)
             collide_sphere_hull(g.t, a->radius, &b->hull, m);
         else

@@ -99,6 +99,28 @@ double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x) {
     return gap.d;
 }
 
+bool bo_obstacle_of_shape(const bough_shape_def *def, bo_obstacle *to) {
+    *to = (bo_obstacle){.pose = bo_pose(&def->frame)};
+    switch (def->kind) {
+    case BOUGH_SHAPE_PLANE:
+        to->kind = BO_OBSTACLE_PLANE;
+        return true;
+    case BOUGH_SHAPE_SPHERE:
+        to->kind = BO_OBSTACLE_SPHERE, to->radius = def->radius;
+        return true;
+    case BOUGH_SHAPE_BOX:
+        to->kind = BO_OBSTACLE_BOX, to->halves = bo_load3(def->half);
+        return true;
+    case BOUGH_SHAPE_CAPSULE:
+        to->kind = BO_OBSTACLE_CAPSULE, to->radius = def->radius, to->half = def->half[2];
+        return true;
+    case BOUGH_SHAPE_HULL:
+    case BOUGH_SHAPE_HEIGHT_FIELD:
+        break;
+    }
+    return false;
+}
+
 /* ---- reach ---- */
 
 #define MOST_ROUNDS 100

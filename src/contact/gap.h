@@ -6,6 +6,8 @@
 #include "base/context.h"
 #include "base/pose.h"
 
+#include <bough/contact.h>
+
 /* No gap grows by more than one metre a metre, so that no obstacle is nearer than its gap says. Gaps of planes, spheres,
  * capsules and boxes are the distances themselves. NAN coordinates give a gap of NAN. */
 typedef struct bo_gap {
@@ -95,6 +97,12 @@ typedef struct bo_obstacle {
 } bo_obstacle;
 void bo_obstacle_gap(const bo_obstacle *obstacle, bo_vec3 x, bo_gap *gap); /* in the world */
 double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x);       /* the gap alone, which costs less */
+
+/* A plane, a sphere, a capsule or a box as an obstacle, in the frame of what it belongs to; false: another kind of shape,
+ * which takes preparation. The def was checked. */
+bool bo_obstacle_of_shape(const bough_shape_def *def, bo_obstacle *obstacle);
+/* Refuses, by its name or number, what is no obstacle, shapes aside. */
+bough_status bo_obstacle_check(bough_context *ctx, const bough_obstacle_def *obstacle, int32_t i);
 
 /* An obstacle as engines know it. */
 typedef struct bo_touch_obstacle {

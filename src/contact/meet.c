@@ -121,3 +121,24 @@ bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *w, 
                        w->meeting_count, w->def.most_contacts);
     return BOUGH_OK;
 }
+
+int32_t bo_world_body_around(const bough_contact_world *world, int32_t obstacle, double *depth) {
+    const double noticed = 0.01; /* of the smaller one's radius */
+    const struct bo_contact_world_work *w = bo_world_work(world);
+    const int32_t place = bo_world_find_place(w, (bough_contact_side){BOUGH_CONTACT_OF_OBSTACLE, obstacle, -1});
+    for (int32_t a = 0; a < w->thing_count; a++)
+        for (int32_t b = 0; b < w->thing_count && w->things[a].place == place; b++) {
+            const bough_contact_side *side = &w->places[w->things[b].place].side;
+            if (side->kind != BOUGH_CONTACT_OF_BODY || !may_touch(w, a, b))
+                continue;
+            const bough_pose at = bo_put_pose(w->places[place].pose);
+            const bough_shape *p = w->things[a].shape, *q = w->things[b].shape;
+            bough_touching points[BOUGH_MOST_TOUCHING];
+            *depth = 0;
+            for (int32_t k = bough_shapes_touch(q, &world->bodies[side->index].pose, p, &at, 0, points); k-- > 0;)
+                *depth = fmax(*depth, -points[k].gap);
+            if (*depth > noticed * fmin(p->radius, q->radius))
+                return side->index;
+        }
+    return -1;
+}

@@ -1,6 +1,7 @@
 /* Contact worlds: defaults, checks, memory, filters. */
 #include "contact/world.h"
 
+#include "contact/gap.h"
 #include "rig/body.h"
 
 #include <string.h>
@@ -58,14 +59,13 @@ static bough_status check_body(bough_context *ctx, const bough_rigid_body_def *b
     return BOUGH_OK;
 }
 
-static bough_status check_obstacle(bough_context *ctx, const bough_obstacle_def *obstacle, int32_t i) {
+bough_status bo_obstacle_check(bough_context *ctx, const bough_obstacle_def *obstacle, int32_t i) {
     const bo_label name = bo_label_of("obstacle", i, obstacle->cookie == OBSTACLE_COOKIE ? obstacle->name : NULL);
     if (obstacle->cookie != OBSTACLE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_obstacle_def()", name.text);
     if (!bo_good_pose(&obstacle->pose))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its pose needs a rotation matrix and finite numbers", name.text);
-    BO_TRY(bo_check_friction(ctx, name.text, obstacle->friction));
-    return bo_check_shape_count(ctx, name.text, obstacle->shape_count, obstacle->shapes);
+    return bo_check_friction(ctx, name.text, obstacle->friction);
 }
 
 static bo_label shape_label(const bough_contact_actor *actor, int32_t i) {
@@ -138,8 +138,12 @@ static bough_status check_def(bough_context *ctx, const bough_contact_world_def 
             "range");
     BO_TRY(check_count(ctx, "obstacles", def->obstacle_count, def->obstacles));
     BO_TRY(check_count(ctx, "bodies", def->body_count, def->bodies));
-    for (int32_t i = 0; i < def->obstacle_count; i++)
-        BO_TRY(check_obstacle(ctx, &def->obstacles[i], i));
+    for (int32_t i = 0; i < def->obstacle_count; i++) {
+        const bough_obstacle_def *obstacle = &def->obstacles[i];
+        BO_TRY(bo_obstacle_check(ctx, obstacle, i));
+        BO_TRY(bo_check_shape_count(ctx, bo_label_of("obstacle", i, obstacle->name).text, obstacle->shape_count,
+                                    obstacle->shapes));
+    }
     for (int32_t i = 0; i < def->body_count; i++)
         BO_TRY(check_body(ctx, &def->bodies[i], i));
     for (int32_t i = 0; i < def->actor_count; i++)

@@ -153,4 +153,8 @@ static inline bough_contact bo_contact_of(const struct bo_contact_world_work *w,
     return c;
 }
 
+/* Returns a free body that an obstacle, where it is now, reaches into by more than a hundredth of the smaller one's
+ * radius; -1: none. *depth: by so much, m. */
+int32_t bo_world_body_around(const bough_contact_world *world, int32_t obstacle, double *depth);
+
 #endif

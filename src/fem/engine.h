@@ -4,12 +4,7 @@
 
 #include "engine/surroundings.h"
 #include "fem/drive.h"
-
-/* A body of a scene of several: all of them are one mesh, one behind the other. */
-typedef struct bo_body_piece {
-    char *name;
-    int32_t first_vertex, vertex_count;
-} bo_body_piece;
+#include "fem/overlap.h"
 
 /* A scene's body and all that happens to it. It outlives the engine, which changes nothing of it. */
 typedef struct bo_body_plan {

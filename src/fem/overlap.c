@@ -11,7 +11,10 @@ enum { NAME = 120 };
 
 typedef struct {
     bough_context *ctx;
-    const bo_body_plan *plan;
+    const bo_touch_def *touch;
+    int32_t piece_count;
+    const bo_body_piece *pieces;
+    double t;
     bo_skin skin;
     bo_near near;
     double *x;      /* 3 vertex_count: positions */
@@ -20,16 +23,20 @@ typedef struct {
 
 /* ---- names ---- */
 
-static int32_t piece_of(const overlaps *s, int32_t vertex) {
+int32_t bo_body_piece_of(int32_t piece_count, const bo_body_piece *pieces, int32_t vertex) {
     int32_t i = 0;
-    while (i + 1 < s->plan->piece_count && vertex >= s->plan->pieces[i + 1].first_vertex)
+    while (i + 1 < piece_count && vertex >= pieces[i + 1].first_vertex)
         i++;
     return i;
 }
 
+static int32_t piece_of(const overlaps *s, int32_t vertex) {
+    return bo_body_piece_of(s->piece_count, s->pieces, vertex);
+}
+
 static void name_of(const overlaps *s, int32_t vertex, char name[NAME]) {
-    if (s->plan->piece_count > 0)
-        snprintf(name, NAME, "\"%.100s\"", s->plan->pieces[piece_of(s, vertex)].name);
+    if (s->piece_count > 0)
+        snprintf(name, NAME, "\"%.100s\"", s->pieces[piece_of(s, vertex)].name);
     else
         snprintf(name, NAME, "the body");
 }
@@ -43,7 +50,7 @@ static bough_status fail_crossing(const overlaps *s, int32_t edge, int32_t trian
     const bo_vec3 place = bo_scale(0.5, bo_add(at(s, e[0]), at(s, e[1])));
     char a[NAME], b[NAME];
     name_of(s, e[0], a), name_of(s, t[0], b);
-    if (s->plan->piece_count > 0 && piece_of(s, e[0]) != piece_of(s, t[0]))
+    if (s->piece_count > 0 && piece_of(s, e[0]) != piece_of(s, t[0]))
         return bo_fail(s->ctx, BOUGH_ERROR_ARGUMENT,
                        "%s and %s touch or overlap at the start, at (%.4g, %.4g, %.4g); move one of them", a, b,
                        place.x, place.y, place.z);
@@ -102,7 +109,7 @@ static bough_status check_pieces(const overlaps *s) {
         if (v != own && i > 0 && s->skin.body[s->skin.points[i - 1]] == own)
             continue;
         name_of(s, v, name);
-        if (s->plan->piece_count == 0)
+        if (s->piece_count == 0)
             snprintf(name, NAME, "a piece of the body");
         for (int32_t piece = 0; piece < s->skin.vertex_count; piece++)
             if (piece != own && s->skin.body[piece] == piece && is_inside(s, at(s, v), piece))
@@ -113,12 +120,12 @@ static bough_status check_pieces(const overlaps *s) {
 
 /* An obstacle with no vertex of a body in it may still be in the body. */
 static bough_status check_obstacles(const overlaps *s) {
-    const bo_touch_def *def = s->plan->touch;
+    const bo_touch_def *def = s->touch;
     char name[NAME];
     for (int32_t o = 0; o < def->obstacle_count; o++) {
         const bo_touch_obstacle *obstacle = &def->obstacles[o];
         const bo_obstacle_kind kind = obstacle->shape.kind;
-        const bo_vec3 middle = obstacle->pose ? obstacle->pose(obstacle->pose_data, 0).t : obstacle->shape.pose.t;
+        const bo_vec3 middle = obstacle->pose ? obstacle->pose(obstacle->pose_data, s->t).t : obstacle->shape.pose.t;
         if (kind != BO_OBSTACLE_SPHERE && kind != BO_OBSTACLE_CAPSULE && kind != BO_OBSTACLE_BOX)
             continue;
         snprintf(name, NAME, "the obstacle \"%.90s\"", obstacle->name ? obstacle->name : "");
@@ -131,8 +138,7 @@ static bough_status check_obstacles(const overlaps *s) {
 
 /* ---- all ---- */
 
-static bough_status check(overlaps *s, const double *q) {
-    const bough_mesh *mesh = bough_body_mesh(s->plan->body);
+static bough_status check(overlaps *s, const bough_mesh *mesh, const double *q) {
     const size_t n = 3 * (size_t)mesh->vertex_count;
     int32_t edge, triangle;
     BO_TRY(bo_body_skin(s->ctx, mesh, &s->skin));
@@ -144,15 +150,16 @@ static bough_status check(overlaps *s, const double *q) {
         s->x[i] = mesh->vertices[i] + q[i];
     find_boxes(s);
     BO_TRY(check_obstacles(s));
-    if (!s->plan->touch->itself)
+    if (!s->touch->itself)
         return BOUGH_OK;
     BO_TRY(bo_near_crossing(s->ctx, &s->skin, s->x, &s->near, &edge, &triangle));
     return edge >= 0 ? fail_crossing(s, edge, triangle) : check_pieces(s);
 }
 
-bough_status bo_body_check_overlap(bough_context *ctx, const bo_body_plan *plan, const double *q) {
-    overlaps s = {.ctx = ctx, .plan = plan};
-    const bough_status status = check(&s, q);
+bough_status bo_body_check_overlap(bough_context *ctx, const bough_mesh *mesh, const bo_touch_def *touch,
+                                   int32_t piece_count, const bo_body_piece *pieces, double t, const double *q) {
+    overlaps s = {.ctx = ctx, .touch = touch, .piece_count = piece_count, .pieces = pieces, .t = t};
+    const bough_status status = check(&s, mesh, q);
     bo_skin_free(ctx, &s.skin);
     bo_near_free(ctx, &s.near);
     bo_free(ctx, s.x);

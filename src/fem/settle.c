@@ -28,6 +28,7 @@ typedef struct {
     const bough_load_case *load_case;
     bo_system *system;
     bo_touch *touch;
+    double t;
     const double *target;
     bo_settle_result *result;
     int32_t n;
@@ -44,7 +45,7 @@ static double dot(const search *s, const double *a, const double *b) {
 
 static bough_status forces_at(search *s, const double *q, double *f, double *energy, double *norm) {
     *energy = 0;
-    BO_TRY(s->system->force(s->system->data, 0, q, s->system->has_potential ? energy : NULL, f));
+    BO_TRY(s->system->force(s->system->data, s->t, q, s->system->has_potential ? energy : NULL, f));
     *norm = sqrt(dot(s, f, f));
     return isfinite(*norm) && isfinite(*energy) ? BOUGH_OK : bo_fail(s->ctx, BOUGH_NOT_FINITE, "a force is not finite");
 }
@@ -52,10 +53,10 @@ static bough_status forces_at(search *s, const double *q, double *f, double *ene
 /* p = A^-1 b with A = pull M + K: where that is not positive definite, with the positive part of each element's K. */
 static bough_status solve(search *s, const double *b, double *p) {
     const bo_system *system = s->system;
-    BO_TRY(system->linearise(system->data, 0, s->q, false));
+    BO_TRY(system->linearise(system->data, s->t, s->q, false));
     bough_status status = system->factor(system->data, s->pull, 0, 1);
     if (status == BOUGH_ERROR_SINGULAR) {
-        BO_TRY(system->linearise(system->data, 0, s->q, true));
+        BO_TRY(system->linearise(system->data, s->t, s->q, true));
         status = system->factor(system->data, s->pull, 0, 1);
     }
     for (; status == BOUGH_ERROR_SINGULAR && s->pull < 1e12 * s->typical;
@@ -76,7 +77,7 @@ static bool is_better(const search *s, double alpha, double energy, double norm)
 }
 
 static double bound_of(const search *s, const double *p) {
-    return s->system->step_bound ? s->system->step_bound(s->system->data, 0, s->q, p) : 1;
+    return s->system->step_bound ? s->system->step_bound(s->system->data, s->t, s->q, p) : 1;
 }
 
 /* Goes along p. *alpha: how far, 0 where no way is good; *bound: how far nothing is in the way. */
@@ -102,7 +103,7 @@ static bough_status go(search *s, bool always, double *alpha, double *bound) {
 
 static bough_status find_residual(search *s) {
     double magnitude;
-    BO_TRY(bo_body_system_magnitude(s->system, 0, s->q, &magnitude));
+    BO_TRY(bo_body_system_magnitude(s->system, s->t, s->q, &magnitude));
     s->result->residual = magnitude > 0 ? s->norm / magnitude : s->norm;
     return BOUGH_OK;
 }
@@ -119,7 +120,7 @@ static void find_lost(search *s) {
 static bough_status look(search *s, double *change) {
     *change = 0;
     if (s->touch)
-        BO_TRY(bo_touch_hold(s->touch, 0, s->q, change));
+        BO_TRY(bo_touch_hold(s->touch, s->t, s->q, change));
     BO_TRY(forces_at(s, s->q, s->f, &s->energy, &s->norm));
     return find_residual(s);
 }
@@ -168,7 +169,7 @@ static bough_status lead(search *s, bool *there) {
     *there = left <= 1e-12 * s->size;
     if (*there)
         return BOUGH_OK;
-    BO_TRY(s->system->linearise(s->system->data, 0, s->q, true));
+    BO_TRY(s->system->linearise(s->system->data, s->t, s->q, true));
     s->system->multiply(s->system->data, BO_MATRIX_K, s->p, s->trial);
     for (int32_t i = 0; i < s->n; i++)
         s->trial[i] = s->f[i] - s->trial[i];
@@ -200,7 +201,7 @@ static bough_status run(search *s) {
     done = s->norm == 0;
     while (!done && s->result->iterations < MOST_ITERATIONS) {
         BO_TRY(relax(s, MOST_ITERATIONS - s->result->iterations, 0, &done));
-        if (done && s->touch && bo_touch_stiffen(s->touch, 0, s->q)) {
+        if (done && s->touch && bo_touch_stiffen(s->touch, s->t, s->q)) {
             BO_TRY(look(s, &change));
             done = false, s->least = INFINITY;
         }
@@ -213,7 +214,7 @@ static bough_status run(search *s) {
 }
 
 bough_status bo_body_settle(bough_context *ctx, const bough_load_case *load_case, bo_system *system, bo_touch *touch,
-                            const double *target, double *q, bo_settle_result *result) {
+                            double t, const double *target, double *q, bo_settle_result *result) {
     const bough_body *body = load_case->body;
     const size_t n = (size_t)system->size;
     bough_body_properties whole;
@@ -227,6 +228,7 @@ bough_status bo_body_settle(bough_context *ctx, const bough_load_case *load_case
                 .load_case = load_case,
                 .system = system,
                 .touch = touch,
+                .t = t,
                 .target = target,
                 .result = result,
                 .n = system->size,

@@ -259,6 +259,11 @@ bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, c
     return BOUGH_OK;
 }
 
+void bo_body_system_use_context(bo_system *system, bough_context *ctx) {
+    body_system *s = system->data;
+    s->ctx = ctx;
+}
+
 void bo_body_system_drive(bo_system *system, const bo_drive *drive) {
     body_system *s = system->data;
     s->drive = drive;

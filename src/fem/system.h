@@ -12,6 +12,8 @@
  * bo_body_system_destroy(). */
 bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                                    bo_system *system);
+/* Further calls use this context. */
+void bo_body_system_use_context(bo_system *system, bough_context *ctx);
 /* From now on loads and supports follow the curves of the drive too, which must outlive the system; NULL: no longer.
  * Before each step the held entries of q and v must be those of bo_body_system_hold(). A kink of a curve changes the
  * velocity of a support; what that would do at once to its free neighbours (through a mass matrix that is not

@@ -68,7 +68,7 @@ static double size_of(const bough_mesh *mesh) {
     return bo_norm(bo_sub(high, low));
 }
 
-static bough_status check_def(bough_context *ctx, const bo_touch_def *def) {
+bough_status bo_touch_check(bough_context *ctx, const bo_touch_def *def) {
     const double numbers[] = {def->slip, def->stiffness};
     if (!(def->spacing >= 0) || !isfinite(def->spacing))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the spacing of points of contact must be 0 or more");
@@ -123,7 +123,7 @@ static bough_status fill(bo_touch *x) {
 bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
                            const bo_touch_def *def, bo_touch **out) {
     *out = NULL;
-    BO_TRY(check_def(ctx, def));
+    BO_TRY(bo_touch_check(ctx, def));
     bo_touch *x = BO_NEW(ctx, bo_touch);
     if (!x)
         return BOUGH_ERROR_MEMORY;
@@ -134,6 +134,12 @@ bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bou
     else
         bo_touch_free(ctx, x);
     return status;
+}
+
+void bo_touch_use_context(bo_touch *x, bough_context *ctx) {
+    x->ctx = ctx;
+    if (x->itself)
+        bo_itself_use_context(x->itself, ctx);
 }
 
 void bo_touch_free(bough_context *ctx, bo_touch *x) {
@@ -333,10 +339,10 @@ bough_status bo_touch_look(bo_touch *x, const double *q) {
     return x->itself ? bo_itself_look(x->itself, q, NULL) : BOUGH_OK;
 }
 
-bough_status bo_touch_start(bo_touch *x, double dt, const double *q) {
+bough_status bo_touch_start(bo_touch *x, double t, double dt, const double *q) {
     beginning b = {x, BOUGH_OK, INFINITY, q, NULL};
     x->kappa = dt > 0 ? usual_kappa(x, dt) : 0;
-    visit(x, 0, q, is_outside, &b);
+    visit(x, t, q, is_outside, &b);
     BO_TRY(b.status);
     return bo_touch_look(x, q);
 }

@@ -27,6 +27,8 @@ typedef struct bo_touch_def {
     const bo_touch_obstacle *obstacles; /* copied; what they point to is not */
 } bo_touch_def;
 bo_touch_def bo_default_touch_def(void);
+/* Checks its numbers; obstacles were checked by whoever made them. */
+bough_status bo_touch_check(bough_context *ctx, const bo_touch_def *def);
 
 typedef struct bo_touch bo_touch;
 /* Body and load case outlive it. Vertices that are held in all directions, and not led anywhere, touch nothing. */
@@ -34,9 +36,12 @@ bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bou
                            const bo_touch_def *def, bo_touch **touch);
 void bo_touch_free(bough_context *ctx, bo_touch *touch);
 
-/* Finds the stiffness of the barriers for steps of this length, and fails where a point is in an obstacle at the start,
- * with its name. */
-bough_status bo_touch_start(bo_touch *touch, double dt, const double *q);
+/* Further calls use this context. */
+void bo_touch_use_context(bo_touch *touch, bough_context *ctx);
+
+/* Finds the stiffness of the barriers for steps of this length (0: the first step will find it), and fails where a point is
+ * in an obstacle at t, the start, with its name. */
+bough_status bo_touch_start(bo_touch *touch, double t, double dt, const double *q);
 /* For methods that do not damp what they cannot resolve: barriers are as stiff as what arrives needs, and steps as short
  * as barriers need, instead of the other way round. */
 void bo_touch_follow_speed(bo_touch *touch);

@@ -120,6 +120,10 @@ bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const un
     return status;
 }
 
+void bo_itself_use_context(bo_itself *s, bough_context *ctx) {
+    s->ctx = ctx;
+}
+
 void bo_itself_free(bough_context *ctx, bo_itself *s) {
     if (!s)
         return;

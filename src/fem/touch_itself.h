@@ -16,8 +16,10 @@ bough_status bo_body_skin(bough_context *ctx, const bough_mesh *mesh, bo_skin *s
 typedef struct bo_itself bo_itself;
 /* Refuses surfaces that are nearer to themselves than the support distance at rest.
  *   still  3 vertex_count: 1 where a vertex never moves; pairs that do not move at all are left out */
-bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const unsigned char *still,
-                            double support, double slip, double friction, bo_itself **itself);
+bough_status bo_itself_make(bough_context *ctx, const bough_body *body, const unsigned char *still, double support,
+                            double slip, double friction, bo_itself **itself);
+/* Further calls use this context. */
+void bo_itself_use_context(bo_itself *itself, bough_context *ctx);
 void bo_itself_free(bough_context *ctx, bo_itself *itself);
 
 /* Finds the pairs that come near each other on the way from displacements q to q + dq (NULL: at q): those that are

@@ -1,6 +1,7 @@
 /* The surroundings of a mechanism: obstacles and free bodies, which its end effectors touch; and bodies without any. */
 #include "mechanism/engine_linkage.h"
 
+#include "contact/world.h"
 #include "engine/contacts.h"
 
 #include <math.h>
@@ -57,6 +58,25 @@ static bough_status leave_base_alone(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
+/* Overlaps are undone at any cost where links take part, and an obstacle that is led goes on doing so: a body that begins
+ * around one would take energy from nowhere. */
+static bough_status check_start(const bo_linkage *l) {
+    const bo_mechanism_plan *m = l->m;
+    double depth;
+    BO_TRY(bo_world_stand(l->ctx, l->around, m->obstacle_count, m->leads, 0));
+    for (int32_t i = 0; m->leads && i < m->obstacle_count; i++) {
+        const int32_t body = m->leads[i].pose ? bo_world_body_around(l->around, i, &depth) : -1;
+        if (body >= 0)
+            return bo_fail(
+                l->ctx, BOUGH_ERROR_ARGUMENT,
+                "the obstacle \"%.60s\", which has a track, begins %.3g m inside of the body \"%.60s\"; move "
+                "one of them",
+                m->obstacles[i].name ? m->obstacles[i].name : "", depth,
+                m->bodies[body].name ? m->bodies[body].name : "");
+    }
+    return BOUGH_OK;
+}
+
 static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *touches) {
     const bo_mechanism_plan *m = l->m;
     bough_contact_world_def def = bough_default_contact_world_def();
@@ -70,6 +90,8 @@ static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *tou
         def.actor_count = 1, def.actors = &actor;
     }
     BO_TRY(bough_contact_world_create(l->ctx, &def, &l->around));
+    if (create && m->touch_count > 0)
+        BO_TRY(check_start(l));
     return leave_base_alone(l);
 }
 

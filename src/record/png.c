@@ -4,11 +4,18 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { CHUNK_SIZE = 1 << 16, FILTER_COUNT = 5, CHANNELS = 3 };
+enum {
+    CHUNK_SIZE = 1 << 16,
+    FILTER_COUNT = 5,
+    CHANNELS = 3,
+    ROWS_AT_ONCE = 64 /* between two looks whether to go on */
+};
 
 /* The buffer in which compressed bytes gather until they fill a chunk. The first four bytes are kept for fdAT's
  * number. */
 typedef struct image_writer {
+    bough_context *ctx;
+    bool cancelled;
     FILE *stream;
     uint32_t *sequence;
     z_stream zip;
@@ -115,6 +122,10 @@ static bool write_rows(image_writer *w, bo_png_image image, uint8_t *rows) {
     uint8_t *row = rows, *above = rows + size, *filtered = rows + 2 * size;
     memset(above, 0, size);
     for (int32_t y = 0; y < image.height; y++) {
+        w->cancelled =
+            (y + 1) % ROWS_AT_ONCE == 0 && !bo_progress(w->ctx, "writing", -1, "row %d of %d", y + 1, image.height);
+        if (w->cancelled)
+            return false;
         copy_rgb(row, image.rgba + image.stride * (size_t)y, image.width);
         int best = 0;
         uint64_t best_sum = UINT64_MAX;
@@ -137,7 +148,7 @@ bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image i
     uint8_t *rows = w ? BO_NEW_ARRAY(ctx, uint8_t, 2 * size + FILTER_COUNT * (size + 1)) : NULL;
     bool done = false;
     if (rows) {
-        w->stream = stream, w->sequence = sequence;
+        w->ctx = ctx, w->stream = stream, w->sequence = sequence;
         w->zip.zalloc = zip_alloc, w->zip.zfree = zip_free, w->zip.opaque = ctx;
         if (deflateInit(&w->zip, 6) == Z_OK) {
             w->zip.next_out = w->chunk + 4, w->zip.avail_out = CHUNK_SIZE;
@@ -146,7 +157,8 @@ bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image i
             deflateEnd(&w->zip);
         }
     }
+    const bool cancelled = w && w->cancelled;
     bo_free(ctx, rows);
     bo_free(ctx, w);
-    return done ? BOUGH_OK : bo_fail_memory(ctx);
+    return done ? BOUGH_OK : cancelled ? bo_fail_cancelled(ctx) : bo_fail_memory(ctx);
 }

@@ -5,6 +5,7 @@
 #include "base/threads.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { BAND_ROWS = 8, BANDS_AT_ONCE = 16, MAX_SAMPLES = 16, NOTHING = -1 };
@@ -15,8 +16,10 @@ typedef struct band_buffer {
 } band_buffer;
 
 typedef struct raster_job {
+    bough_context *ctx;
     const bo_view *view;
     uint8_t *pixels;
+    atomic_bool cancelled;
     int32_t first_band; /* of this round */
     size_t *starts;     /* faces of band b: list[starts[b]] .. list[starts[b+1]-1] */
     int32_t *list;
@@ -152,6 +155,17 @@ static void store_pixel(uint8_t *pixel, int32_t x, int32_t y, bo_rgb light) {
     pixel[3] = 255;
 }
 
+/* The job whose caller this thread is: the one that may ask whether to go on. */
+static _Thread_local const raster_job *own_job;
+
+/* Rows of large pictures take milliseconds each, and several bands wait for the caller between them. */
+static bool goes_on(raster_job *job, int32_t row) {
+    if (own_job == job &&
+        !bo_progress(job->ctx, "drawing", -1, "row %d of %d", row + 1, job->view->picture->def.height))
+        atomic_store(&job->cancelled, true);
+    return !atomic_load(&job->cancelled);
+}
+
 static void draw_band(void *data, int32_t slot) {
     raster_job *job = data;
     const bo_view *view = job->view;
@@ -162,7 +176,7 @@ static void draw_band(void *data, int32_t slot) {
     clear_band(view, buffer, columns, n * y0, n * rows);
     for (size_t k = job->starts[band]; k < job->starts[band + 1]; k++)
         scan_face(&view->faces[job->list[k]], job->list[k], buffer, columns, n * y0, n * rows);
-    for (int32_t y = 0; y < rows; y++)
+    for (int32_t y = 0; y < rows && goes_on(job, y0 + y); y++)
         for (int32_t x = 0; x < width; x++)
             store_pixel(job->pixels + 4 * ((size_t)(y0 + y) * (size_t)width + (size_t)x), x, y0 + y,
                         resolve_pixel(view, buffer, columns, x, y0 + y, y));
@@ -182,14 +196,18 @@ static bool allocate_buffers(bough_context *ctx, raster_job *job, int32_t count)
 
 bough_status bo_raster(bough_context *ctx, const bo_view *view, uint8_t *pixels) {
     int32_t band_count = bo_chunk_count(view->picture->def.height, BAND_ROWS);
-    raster_job job = {.view = view, .pixels = pixels};
+    raster_job job = {.ctx = ctx, .view = view, .pixels = pixels};
     bough_status status = sort_faces(ctx, &job, band_count);
     if (status == BOUGH_OK && !allocate_buffers(ctx, &job, band_count < BANDS_AT_ONCE ? band_count : BANDS_AT_ONCE))
         status = bo_fail_memory(ctx);
+    own_job = &job;
     for (job.first_band = 0; status == BOUGH_OK && job.first_band < band_count; job.first_band += BANDS_AT_ONCE) {
         int32_t left = band_count - job.first_band;
         bo_run_tasks(ctx, draw_band, &job, left < BANDS_AT_ONCE ? left : BANDS_AT_ONCE);
+        if (!goes_on(&job, job.first_band * BAND_ROWS))
+            status = bo_fail_cancelled(ctx);
     }
+    own_job = NULL;
     for (int32_t i = 0; i < BANDS_AT_ONCE; i++) {
         bo_free(ctx, job.buffers[i].depth);
         bo_free(ctx, job.buffers[i].face);

@@ -71,6 +71,12 @@ static bough_status check_def(bough_context *ctx, const bough_shape_def *def) {
         return check_hull(ctx, def);
     case BOUGH_SHAPE_HEIGHT_FIELD:
         return check_field(ctx, def);
+    case BOUGH_SHAPE_CAPSULE:
+        if (!within(def->radius, SMALLEST, LARGEST) || !within(def->half[2], 0.5 * SMALLEST, LARGEST))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "the radius of a capsule is %g m and its axis %g m long; they must be %g to %g m",
+                           def->radius, 2 * def->half[2], SMALLEST, LARGEST);
+        return BOUGH_OK;
     }
     return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no shape of kind %d", (int)def->kind);
 }
@@ -96,17 +102,38 @@ static bough_status make_box(bough_context *ctx, const bough_shape_def *def, bou
     return BOUGH_OK;
 }
 
-static bough_status make_hull(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
-    bo_vec3 *points = BO_NEW_ARRAY(ctx, bo_vec3, def->point_count);
+static bough_status make_hull(bough_context *ctx, int32_t count, const double *from, bough_shape *shape) {
+    bo_vec3 *points = BO_NEW_ARRAY(ctx, bo_vec3, count);
     if (!points)
         return bo_fail_memory(ctx);
-    for (int32_t i = 0; i < def->point_count; i++)
-        points[i] = bo_load3(def->points + 3 * (size_t)i);
-    const bough_status status = bo_hull_create(ctx, def->point_count, points, &shape->hull);
+    for (int32_t i = 0; i < count; i++)
+        points[i] = bo_load3(from + 3 * (size_t)i);
+    const bough_status status = bo_hull_create(ctx, count, points, &shape->hull);
     bo_free(ctx, points);
     if (status == BOUGH_OK)
         find_sphere(shape);
     return status;
+}
+
+void bo_capsule_points(double radius, double half, double points[3 * BO_CAPSULE_POINTS]) {
+    for (int end = -1; end <= 1; end += 2) {
+        for (int ring = 0; ring < BO_CAPSULE_RINGS; ring++) {
+            const double latitude = ring * M_PI / 2 / BO_CAPSULE_RINGS, r = radius * cos(latitude);
+            for (int i = 0; i < BO_CAPSULE_SIDES; i++, points += 3) {
+                const double angle = 2 * M_PI * i / BO_CAPSULE_SIDES;
+                bo_store3(points, bo_v3(r * cos(angle), r * sin(angle), end * (half + radius * sin(latitude))));
+            }
+        }
+        bo_store3(points, bo_v3(0, 0, end * (half + radius)));
+        points += 3;
+    }
+}
+
+static bough_status make_capsule(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
+    double points[3 * BO_CAPSULE_POINTS];
+    bo_capsule_points(def->radius, def->half[2], points);
+    shape->kind = BOUGH_SHAPE_HULL;
+    return make_hull(ctx, BO_CAPSULE_POINTS, points, shape);
 }
 
 static bough_status make_field(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
@@ -141,9 +168,11 @@ static bough_status make(bough_context *ctx, const bough_shape_def *def, bough_s
     case BOUGH_SHAPE_BOX:
         return make_box(ctx, def, shape);
     case BOUGH_SHAPE_HULL:
-        return make_hull(ctx, def, shape);
+        return make_hull(ctx, def->point_count, def->points, shape);
     case BOUGH_SHAPE_HEIGHT_FIELD:
         return make_field(ctx, def, shape);
+    case BOUGH_SHAPE_CAPSULE:
+        return make_capsule(ctx, def, shape);
     }
     return BOUGH_OK;
 }

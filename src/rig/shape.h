@@ -32,7 +32,7 @@ struct bough_shape {
     bo_se3 frame;
     bo_vec3 centre; /* of a sphere around it, in its own axes */
     double radius;  /* of that; infinite for a plane */
-    bo_hull hull;   /* of boxes and hulls */
+    bo_hull hull;   /* of boxes, hulls and capsules */
     int32_t columns, rows;
     double cell[2];
     double lowest, highest;
@@ -42,6 +42,14 @@ struct bough_shape {
 static inline bool bo_shape_is_ground(const bough_shape *shape) {
     return shape->kind == BOUGH_SHAPE_PLANE || shape->kind == BOUGH_SHAPE_HEIGHT_FIELD;
 }
+
+/* Corners of a hull for a capsule along z: rings around both ends, and their poles. They lie on the capsule; between them
+ * the hull is up to 1 - cos(15)^2 = 6.7 % of the radius within. */
+enum { BO_CAPSULE_SIDES = 12, BO_CAPSULE_RINGS = 3 /* at 0, 30 and 60 degrees */ };
+enum { BO_CAPSULE_POINTS = 2 * (BO_CAPSULE_RINGS * BO_CAPSULE_SIDES + 1) };
+void bo_capsule_points(double radius, double half, double points[3 * BO_CAPSULE_POINTS]);
+/* Volume of the capsule itself, and the integrals of x^2 (or y^2) and of z^2 over it. */
+void bo_capsule_moments(double radius, double half, double *volume, double *across, double *along);
 
 bough_status bo_hull_create(bough_context *ctx, int32_t count, const bo_vec3 *points, bo_hull *hull);
 void bo_hull_destroy(bough_context *ctx, bo_hull *hull);

@@ -15,6 +15,23 @@ static moments moments_of_sphere(double r) {
     return (moments){volume, {0, 0, 0}, bo_mat_scale(volume * r * r / 5, bo_identity3())};
 }
 
+/* A cylinder and two half balls, each with its middle 3/8 r beyond the cylinder's end: with a half axis a their zz is
+ * v (a^2 + 2 a 3/8 r + r^2/5) for the volume v of both. */
+void bo_capsule_moments(double r, double a, double *volume, double *across, double *along) {
+    const double ball = 4.0 / 3 * M_PI * r * r * r, rod = 2 * M_PI * r * r * a;
+    *volume = ball + rod;
+    *across = ball * r * r / 5 + rod * r * r / 4;
+    *along = rod * a * a / 3 + ball * (a * a + 0.75 * a * r + r * r / 5);
+}
+
+static moments moments_of_capsule(double r, double half) {
+    moments m = {0};
+    double across, along;
+    bo_capsule_moments(r, half, &m.volume, &across, &along);
+    m.second = (bo_mat3){{across, 0, 0, 0, across, 0, 0, 0, along}};
+    return m;
+}
+
 /* Tetrahedra from the sphere's centre o to the triangles of all faces: with corners o, a, b, c and s = a + b + c (from
  * o), the integral of x is V s / 4 and that of x x^T is V / 20 (s s^T + a a^T + b b^T + c c^T). */
 static moments moments_of_hull(const bough_shape *shape) {
@@ -52,7 +69,9 @@ static bough_status add_shape(bough_context *ctx, const bough_shape_def *def, mo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "planes and height fields have no mass: give the mass itself, or other shapes");
     }
-    const moments m = shape->kind == BOUGH_SHAPE_SPHERE ? moments_of_sphere(shape->radius) : moments_of_hull(shape);
+    const moments m = def->kind == BOUGH_SHAPE_SPHERE    ? moments_of_sphere(shape->radius)
+                      : def->kind == BOUGH_SHAPE_CAPSULE ? moments_of_capsule(def->radius, def->half[2])
+                                                         : moments_of_hull(shape);
     const moments here = moved(moved(m, bo_identity3(), shape->centre), shape->frame.R, shape->frame.t);
     sum->volume += here.volume;
     sum->first = bo_add(sum->first, here.first);

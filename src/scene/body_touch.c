@@ -1,16 +1,13 @@
 #include "scene/body_touch.h"
 
 #include "base/pose.h"
-#include "mesh/generate.h"
 #include "scene/assembly.h"
 #include "scene/bodies_file.h"
 #include "scene/entries.h"
 
 #include <string.h>
 
-#define MOST_OBSTACLES 1000           /* a slip or an attack beyond */
-enum { MOST_GRIDS = 100 };            /* each takes a part of a second */
-enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longest side; around the shape */
+#define MOST_OBSTACLES 1000 /* a slip or an attack beyond */
 
 /* ---- reading ---- */
 
@@ -40,148 +37,103 @@ static bough_status read_obstacles(bo_json at, uint64_t *hash, bo_body_touch *to
     for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
         touch->obstacle_count = i + 1;
         status = read_obstacle(bo_json_item(&at, i), names, hash, i, &touch->obstacles[i]);
-        touch->shape_count += touch->obstacles[i].shapes.count;
     }
     json_decref(names);
     return status;
 }
 
-static bough_status read_contact(bo_json at, bo_touch_def *def) {
+static bough_status read_contact(bo_json at, bough_body_touch_def *def) {
     BO_TRY(bo_json_keys(at, BO_BODY_CONTACT_KEYS));
-    BO_TRY(bo_json_number(bo_json_at(&at, "distance"), BO_POSITIVE, &def->support));
+    BO_TRY(bo_json_number(bo_json_at(&at, "distance"), BO_POSITIVE, &def->distance));
     BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &def->friction));
-    BO_TRY(bo_json_number(bo_json_at(&at, "slip_speed"), BO_POSITIVE, &def->slip));
+    BO_TRY(bo_json_number(bo_json_at(&at, "slip_speed"), BO_POSITIVE, &def->slip_speed));
     BO_TRY(bo_json_number(bo_json_at(&at, "spacing"), BO_POSITIVE, &def->spacing));
     BO_TRY(bo_json_flag(bo_json_at(&at, "itself"), &def->itself));
     return bo_json_number(bo_json_at(&at, "stiffness"), (bo_range){1e-6, 1e6, false}, &def->stiffness);
 }
 
-/* ---- shapes ---- */
+/* ---- the contact ---- */
 
-static bo_se3 pose_at(const void *data, double t) {
-    const bo_body_shape *shape = data;
+static bool lead(void *data, int32_t obstacle, double t, bough_pose *place) {
+    const bo_body_touch *touch = data;
     bo_track_pose pose;
-    bo_track_at(shape->track, t, &pose);
-    return bo_se3_mul((bo_se3){pose.rotation, pose.position}, shape->frame);
+    if (!touch->obstacles[obstacle].track)
+        return false;
+    bo_track_at(touch->obstacles[obstacle].track, t, &pose);
+    *place = bo_put_pose((bo_se3){pose.rotation, pose.position});
+    return true;
 }
 
-/* Distances from triangles, on a grid around them. */
-static bough_status fill_grid(bo_json at, const bo_triangles *t, bo_distance_grid *grid) {
-    bough_context *ctx = at.ctx;
-    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
-    for (size_t i = 0; i < t->vertex_count; i++) {
-        const bo_vec3 x = bo_load3(t->vertices + 3 * i);
-        low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-        high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
-    }
-    const double sides[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
-    const double cell = fmax(sides[0], fmax(sides[1], sides[2])) / GRID_CELLS;
-    if (!(cell > 0 && isfinite(cell)))
-        return bo_json_fail(at, "has no size");
-    int32_t counts[3];
-    for (int k = 0; k < 3; k++)
-        counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
-    const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
-    double *distances = BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2]);
-    if (!distances)
-        return BOUGH_ERROR_MEMORY;
-    bough_status status =
-        bo_distances_of_surface(ctx, (int32_t)t->vertex_count, t->vertices, (int32_t)t->triangle_count, t->corners,
-                                counts, cell, origin, distances);
-    if (status == BOUGH_OK)
-        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, grid);
-    bo_free(ctx, distances);
-    return status;
+bool bo_body_touch_shape(const bo_scene_shape *from, bough_shape_def *def) {
+    *def = from->def;
+    if (from->form == BO_FORM_CAPSULE)
+        def->kind = BOUGH_SHAPE_CAPSULE, def->radius = from->radius, def->half[2] = 0.5 * from->length;
+    return from->form != BO_FORM_CYLINDER && from->form != BO_FORM_MESH;
 }
 
-static bough_status make_grid(bo_json at, const bo_scene_shape *from, bo_distance_grid *grid) {
+/* Cylinders and meshes touch with the triangles that are drawn. */
+static bough_status make_surface(bough_context *ctx, const bo_scene_shape *from, bough_mesh **mesh) {
     bo_triangles t = {0};
-    bough_status status = bo_shape_triangles(at.ctx, from, 1, &t);
+    bough_status status = bo_shape_triangles(ctx, from, 0, &t);
     if (status == BOUGH_OK)
-        status = fill_grid(at, &t, grid);
-    bo_triangles_free(at.ctx, &t);
+        status = bough_mesh_create(ctx, BOUGH_TRI3, (int32_t)t.vertex_count, t.vertices, (int32_t)t.triangle_count,
+                                   t.corners, mesh);
+    bo_triangles_free(ctx, &t);
     return status;
 }
 
-/* A mesh must be closed, or it has no inside. */
-static bough_status check_closed(bo_json at, const bo_scene_shape *shape) {
-    bo_edge_census census;
-    if (shape->form != BO_FORM_MESH)
-        return BOUGH_OK;
-    BO_TRY(bo_surface_census(at.ctx, shape->mesh, &census));
-    return census.odd_count == 0
-               ? BOUGH_OK
-               : bo_json_fail(at, "has %d open edges, so that it has no inside; close its holes", census.open_count);
-}
+/* The shapes and surfaces of all obstacles, while the contact is made of them. */
+typedef struct {
+    bough_context *ctx;
+    bough_obstacle_def *obstacles;
+    bough_shape_def *shapes;
+    bough_obstacle_surface *surfaces;
+    bough_mesh **meshes;
+    int32_t shape_count, surface_count;
+} description;
 
-bool bo_body_touch_simple(const bo_scene_shape *from, bo_obstacle *obstacle) {
-    const bough_shape_def *def = &from->def;
-    obstacle->pose = bo_pose(&def->frame);
-    switch (from->form) {
-    case BO_FORM_PLANE:
-        obstacle->kind = BO_OBSTACLE_PLANE;
-        return true;
-    case BO_FORM_SPHERE:
-        obstacle->kind = BO_OBSTACLE_SPHERE, obstacle->radius = def->radius;
-        return true;
-    case BO_FORM_BOX:
-        obstacle->kind = BO_OBSTACLE_BOX, obstacle->halves = bo_load3(def->half);
-        return true;
-    case BO_FORM_CAPSULE:
-        obstacle->kind = BO_OBSTACLE_CAPSULE, obstacle->radius = from->radius, obstacle->half = 0.5 * from->length;
-        return true;
-    case BO_FORM_HEIGHT_FIELD:
-    case BO_FORM_HULL:
-    case BO_FORM_CYLINDER:
-    case BO_FORM_MESH:
-        break;
-    }
-    return false;
-}
-
-static bough_status make_shape(bo_json at, const bo_scene_shape *from, int32_t *grids, bo_body_shape *to,
-                               bo_obstacle *obstacle) {
-    const bough_shape_def *def = &from->def;
-    to->frame = bo_pose(&def->frame);
-    if (bo_body_touch_simple(from, obstacle))
-        return BOUGH_OK;
-    if (from->form == BO_FORM_HEIGHT_FIELD) {
-        obstacle->kind = BO_OBSTACLE_HEIGHT, obstacle->height = &to->height;
-        return bo_height_spline_make(at.ctx, def->columns, def->rows, def->cell, def->heights, &to->height);
-    }
-    to->frame = bo_se3_identity(); /* triangles are in the frame of the obstacle already */
-    obstacle->kind = BO_OBSTACLE_GRID, obstacle->grid = &to->grid;
-    if (++*grids > MOST_GRIDS)
-        return bo_json_fail(at, "there are more than %d hulls, cylinders and meshes; take boxes, spheres or capsules",
-                            MOST_GRIDS);
-    if (!bo_progress(at.ctx, "obstacles", 0, "distances from shape %d", *grids))
-        return bo_fail_cancelled(at.ctx);
-    BO_TRY(check_closed(at, from));
-    return make_grid(at, from, &to->grid);
-}
-
-static bough_status make_shapes(bo_json at, bo_body_touch *touch) {
-    touch->shapes = BO_NEW_ZEROS(at.ctx, bo_body_shape, touch->shape_count);
-    touch->touched = BO_NEW_ZEROS(at.ctx, bo_touch_obstacle, touch->shape_count);
-    if (!touch->shapes || !touch->touched)
-        return BOUGH_ERROR_MEMORY;
-    int32_t k = 0, grids = 0;
+static bough_status describe(const bo_body_touch *touch, description *d) {
     for (int32_t i = 0; i < touch->obstacle_count; i++) {
         const bo_body_obstacle *o = &touch->obstacles[i];
-        bo_json item = bo_json_item(&at, i);
-        for (int32_t s = 0; s < o->shapes.count; s++, k++) {
-            bo_body_shape *shape = &touch->shapes[k];
-            bo_touch_obstacle *to = &touch->touched[k];
-            BO_TRY(make_shape(bo_json_at(&item, "shape"), &o->shapes.shapes[s], &grids, shape, &to->shape));
-            shape->track = o->track;
-            to->name = o->name, to->friction = o->friction, to->thing = i;
-            to->shape.pose = bo_se3_mul(o->pose, shape->frame);
-            if (o->track)
-                to->pose = pose_at, to->pose_data = shape, to->shape.pose = pose_at(shape, 0);
+        bough_obstacle_def *to = &d->obstacles[i];
+        *to = bough_default_obstacle_def();
+        to->name = o->name, to->pose = bo_put_pose(o->pose), to->friction = o->friction;
+        to->shapes = &d->shapes[d->shape_count];
+        for (int32_t k = 0; k < o->shapes.count; k++) {
+            if (bo_body_touch_shape(&o->shapes.shapes[k], &d->shapes[d->shape_count])) {
+                d->shape_count++, to->shape_count++;
+                continue;
+            }
+            bough_mesh **mesh = &d->meshes[d->surface_count];
+            BO_TRY(make_surface(d->ctx, &o->shapes.shapes[k], mesh));
+            d->surfaces[d->surface_count++] = (bough_obstacle_surface){i, *mesh};
         }
     }
-    touch->def.obstacle_count = touch->shape_count, touch->def.obstacles = touch->touched;
     return BOUGH_OK;
+}
+
+bough_status bo_body_touch_make(bo_json at, bo_body_touch *touch) {
+    description d = {.ctx = at.ctx};
+    size_t count = 0;
+    for (int32_t i = 0; i < touch->obstacle_count; i++)
+        count += (size_t)touch->obstacles[i].shapes.count;
+    d.obstacles = BO_NEW_ARRAY(at.ctx, bough_obstacle_def, touch->obstacle_count);
+    d.shapes = BO_NEW_ARRAY(at.ctx, bough_shape_def, count);
+    d.surfaces = BO_NEW_ARRAY(at.ctx, bough_obstacle_surface, count);
+    d.meshes = BO_NEW_ZEROS(at.ctx, bough_mesh *, count);
+    bough_status status = d.obstacles && d.shapes && d.surfaces && d.meshes ? describe(touch, &d) : BOUGH_ERROR_MEMORY;
+    touch->def.obstacle_count = touch->obstacle_count, touch->def.obstacles = d.obstacles;
+    touch->def.surface_count = d.surface_count, touch->def.surfaces = d.surfaces;
+    touch->def.lead = lead, touch->def.lead_data = touch;
+    if (status == BOUGH_OK)
+        status = bough_body_touch_create(at.ctx, &touch->def, &touch->made);
+    for (size_t k = 0; d.meshes && k < count; k++)
+        bough_mesh_destroy(at.ctx, d.meshes[k]);
+    bo_free(at.ctx, d.obstacles);
+    bo_free(at.ctx, d.shapes);
+    bo_free(at.ctx, d.surfaces);
+    bo_free(at.ctx, d.meshes);
+    return bo_json_explain(at, status);
 }
 
 /* ---- looks ---- */
@@ -238,9 +190,8 @@ bough_status bo_body_touch_obstacles(const bo_json *root, uint64_t *hash, bo_bod
     bo_body_touch *touch = *out = BO_NEW(root->ctx, bo_body_touch);
     if (!touch)
         return BOUGH_ERROR_MEMORY;
-    touch->def = bo_default_touch_def();
+    touch->def = bough_default_body_touch_def();
     BO_TRY(read_obstacles(obstacles, hash, touch));
-    BO_TRY(make_shapes(obstacles, touch));
     return describe_looks(root->ctx, touch);
 }
 
@@ -253,7 +204,7 @@ bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_tou
     (*touch)->def.itself = several;
     BO_TRY(read_contact(contact, &(*touch)->def));
     return obstacles.value || (*touch)->def.itself || several
-               ? BOUGH_OK
+               ? bo_body_touch_make(obstacles.value ? obstacles : contact, *touch)
                : bo_json_fail(contact, "has nothing to touch; give the scene \"obstacles\", or \"itself\": true");
 }
 
@@ -265,14 +216,9 @@ void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch) {
         bo_scene_free_shapes(ctx, &touch->obstacles[i].shapes);
         bo_track_free(ctx, touch->obstacles[i].track);
     }
-    for (int32_t k = 0; touch->shapes && k < touch->shape_count; k++) {
-        bo_height_spline_free(ctx, &touch->shapes[k].height);
-        bo_distance_grid_free(ctx, &touch->shapes[k].grid);
-    }
+    bough_body_touch_destroy(ctx, touch->made);
     bo_body_pieces_free(ctx, touch->piece_count, touch->pieces);
     bo_free(ctx, touch->obstacles);
-    bo_free(ctx, touch->shapes);
-    bo_free(ctx, touch->touched);
     bo_free(ctx, touch->looks);
     bo_free(ctx, touch);
 }

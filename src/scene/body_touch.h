@@ -3,7 +3,7 @@
 #define BO_SCENE_BODY_TOUCH_H
 
 #include "fem/engine.h"
-#include "fem/touch.h"
+#include "fem/touch_def.h"
 #include "scene/mechanism_scene.h"
 #include "tree/track.h"
 
@@ -16,31 +16,24 @@ typedef struct bo_body_obstacle {
     bo_spline *track; /* NULL: it does not move */
 } bo_body_obstacle;
 
-/* A shape of it, as the engine knows it. */
-typedef struct bo_body_shape {
-    const bo_spline *track;
-    bo_se3 frame; /* in its obstacle */
-    bo_height_spline height;
-    bo_distance_grid grid;
-} bo_body_shape;
-
 typedef struct bo_body_touch {
-    int32_t obstacle_count, shape_count;
+    int32_t obstacle_count;
     bo_body_obstacle *obstacles;
-    bo_body_shape *shapes;
-    bo_touch_obstacle *touched; /* shape_count */
-    bo_obstacle_look *looks;    /* obstacle_count */
-    bo_touch_def def;
-    int32_t piece_count; /* bodies of a scene of several; 0: it has one */
+    bo_obstacle_look *looks;  /* obstacle_count */
+    bough_body_touch_def def; /* as read; its arrays are gone once the contact was made */
+    bough_body_touch *made;   /* NULL: not yet */
+    int32_t piece_count;      /* bodies of a scene of several; 0: it has one */
     bo_body_piece *pieces;
 } bo_body_touch;
 
 /* *touch stays NULL where the scene has neither key, nor several bodies. *hash goes on over the files of shapes. */
 bough_status bo_body_touch_read(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
-/* "obstacles" alone; there need be none. *touch is to be freed, also when it fails. */
+/* "obstacles" alone; there need be none. *touch is to be freed, also when it fails. bo_body_touch_make() follows, once
+ * the rest of its def was read; at: for messages. */
 bough_status bo_body_touch_obstacles(const bo_json *root, uint64_t *hash, bo_body_touch **touch);
-/* The obstacle of a plane, a sphere, a capsule or a box, where it lies in its owner's frame; false: another form. */
-bool bo_body_touch_simple(const bo_scene_shape *from, bo_obstacle *obstacle);
+bough_status bo_body_touch_make(bo_json at, bo_body_touch *touch);
+/* The shape as bodies touch it; false: they touch the triangles that are drawn. */
+bool bo_body_touch_shape(const bo_scene_shape *from, bough_shape_def *def);
 /* The obstacles for engines that draw them; NULL: there are none. */
 bo_surroundings bo_body_touch_around(const bo_body_touch *touch);
 /* Takes NULL too. */

@@ -2,6 +2,7 @@
 #include "scene/mechanism_scene.h"
 
 #include "rig/joint.h"
+#include "rig/shape.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
@@ -285,13 +286,10 @@ static moments moments_of_cylinder(double r, double length) {
     return centred(v, v * r * r / 4, v * r * r / 4, v * length * length / 12);
 }
 
-/* A cylinder and two half balls, each with its middle 3/8 r beyond the cylinder's end: with a = length/2 their zz is
- * v (a^2 + 2 a 3/8 r + r^2/5) for the volume v of both. */
 static moments moments_of_capsule(double r, double length) {
-    const double v = 4 * M_PI / 3 * r * r * r, a = length / 2;
-    moments m = moments_of_cylinder(r, length);
-    add_moments(&m, centred(v, v * r * r / 5, v * r * r / 5, v * (a * a + 0.75 * a * r + r * r / 5)));
-    return m;
+    double volume, across, along;
+    bo_capsule_moments(r, length / 2, &volume, &across, &along);
+    return centred(volume, across, across, along);
 }
 
 /* Sums the moments of the tetrahedra between the origin and the triangles: volume V/6 = det/6, first moment V (a + b +

@@ -2,6 +2,7 @@
 #include "scene/multibody_scene.h"
 
 #include "rig/joint.h"
+#include "scene/bodies_file.h"
 #include "scene/entries.h"
 #include "scene/robot.h"
 #include "scene/scene.h"
@@ -13,6 +14,20 @@
 static const char *const whats[BO_NAMES_KINDS] = {"body or part", "joint", "motor", "gear", "obstacle"};
 
 /* "joints" without links connect bodies and parts. */
+static bool first_has(const bo_json *root, const char *list, const char *key) {
+    bo_json entries = bo_json_at(root, list), first = bo_json_item(&entries, 0);
+    return json_is_array(entries.value) && json_is_object(first.value) && bo_json_has(&first, key);
+}
+
+/* Only these scenes have, joints aside, parts that are clamped or stand beside rigid bodies, and bodies of which the first
+ * says where its centre of mass is or that it touches. */
+static bool has_clamped_parts(const bo_json *root) {
+    const bool bodies = bo_json_has(root, "bodies") && !bo_has_full_bodies(root);
+    return first_has(root, "parts", "clamp") || (bodies && bo_json_has(root, "parts")) ||
+           first_has(root, "bodies", "touch") || first_has(root, "bodies", "centre") || bo_json_has(root, "gears") ||
+           bo_json_has(root, "pass_through");
+}
+
 bool bo_is_multibody(const bo_json *root) {
     bo_json engine = bo_json_at(root, "engine"), kind = bo_json_at(&engine, "kind");
     if (json_is_string(kind.value) && strcmp(json_string_value(kind.value), "full") != 0)
@@ -20,8 +35,10 @@ bool bo_is_multibody(const bo_json *root) {
                strcmp(json_string_value(kind.value), "rigid") == 0;
     if (bo_json_has(root, "robot"))
         return true;
-    const bool mechanism = bo_json_has(root, "links") || bo_json_has(root, "generate") || bo_json_has(root, "urdf");
-    return bo_json_has(root, "joints") && !mechanism && (bo_json_has(root, "bodies") || bo_json_has(root, "parts"));
+    if (bo_json_has(root, "links") || bo_json_has(root, "generate") || bo_json_has(root, "urdf"))
+        return false;
+    return (bo_json_has(root, "joints") && (bo_json_has(root, "bodies") || bo_json_has(root, "parts"))) ||
+           has_clamped_parts(root);
 }
 
 bough_status bo_multibody_find(const bo_multibody_reader *r, bo_json at, int kind, int32_t *index) {

@@ -117,7 +117,7 @@ static bough_status create_full(bough_context *ctx, const bough_scene *scene, co
                                .load_case = whole->load_case,
                                .drive = &scene->drive,
                                .velocity = whole->velocity,
-                               .touch = touch ? &touch->around->def : NULL,
+                               .touch = touch ? &touch->around->made->def : NULL,
                                .around = bo_body_touch_around(touch ? touch->around : NULL),
                                .probe_count = whole->probe_count,
                                .probes = whole->probes,

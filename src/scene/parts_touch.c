@@ -6,8 +6,9 @@
 static bough_status read_shape(bo_json at, uint64_t *hash, bo_obstacle *shape) {
     bo_scene_shapes shapes = {0};
     bough_status status = bo_scene_read_shapes(at, &shapes, hash);
-    if (status == BOUGH_OK &&
-        (shapes.count != 1 || !bo_body_touch_simple(&shapes.shapes[0], shape) || shape->kind == BO_OBSTACLE_PLANE))
+    bough_shape_def def;
+    if (status == BOUGH_OK && (shapes.count != 1 || !bo_body_touch_shape(&shapes.shapes[0], &def) ||
+                               !bo_obstacle_of_shape(&def, shape) || shape->kind == BO_OBSTACLE_PLANE))
         status = bo_json_fail(at, "must be one sphere, capsule or box");
     bo_scene_free_shapes(at.ctx, &shapes);
     return status;
@@ -89,8 +90,10 @@ static bough_status read(const bo_json *root, const bo_assembly *assembly, uint6
     if (!bo_json_has(root, "obstacles") && touch->def.solid_count == 0 && !touch->between)
         return bo_json_fail(contact,
                             "has nothing to touch; give the scene \"obstacles\", or \"solids\" or \"between\" here");
-    touch->def.obstacle_count = touch->around->shape_count, touch->def.obstacles = touch->around->touched;
-    touch->around->def.friction = touch->def.friction, touch->around->def.slip = touch->def.slip;
+    touch->around->def.friction = touch->def.friction, touch->around->def.slip_speed = touch->def.slip;
+    BO_TRY(bo_body_touch_make(bo_json_at(root, "obstacles"), touch->around));
+    touch->def.obstacle_count = touch->around->made->def.obstacle_count;
+    touch->def.obstacles = touch->around->made->def.obstacles;
     return BOUGH_OK;
 }
 

@@ -1,13 +1,11 @@
 /* Round shapes as contact worlds know them: convex hulls. */
 #include "scene/mechanism_scene.h"
 
+#include "rig/shape.h"
+
 /* Corners of hulls lie on what they stand for. Between them a cylinder's hull is up to 1 - cos(180/16) = 1.9 % of its
- * radius within, a capsule's 1 - cos(15)^2 = 6.7 %. */
-enum {
-    CYLINDER_SIDES = 16,
-    CAPSULE_SIDES = 12,
-    CAPSULE_RINGS = 3 /* at 0, 30 and 60 degrees; and the pole */
-};
+ * radius within. */
+enum { CYLINDER_SIDES = 16 };
 
 double *bo_shape_new_hull(bough_context *ctx, int32_t count, bo_scene_shape *shape) {
     double *points = BO_NEW_ARRAY(ctx, double, 3 * (size_t)count);
@@ -32,18 +30,10 @@ static bough_status take_cylinder(bough_context *ctx, bo_scene_shape *shape) {
 }
 
 static bough_status take_capsule(bough_context *ctx, bo_scene_shape *shape) {
-    const double radius = shape->radius, half = shape->length / 2;
-    double *points = bo_shape_new_hull(ctx, 2 * (CAPSULE_RINGS * CAPSULE_SIDES + 1), shape);
+    double *points = bo_shape_new_hull(ctx, BO_CAPSULE_POINTS, shape);
     if (!points)
         return BOUGH_ERROR_MEMORY;
-    for (int end = -1; end <= 1; end += 2) {
-        for (int ring = 0; ring < CAPSULE_RINGS; ring++) {
-            const double latitude = ring * M_PI / 2 / CAPSULE_RINGS;
-            points = put_ring(points, CAPSULE_SIDES, radius * cos(latitude), end * (half + radius * sin(latitude)));
-        }
-        bo_store3(points, bo_v3(0, 0, end * (half + radius)));
-        points += 3;
-    }
+    bo_capsule_points(shape->radius, shape->length / 2, points);
     return BOUGH_OK;
 }
 

@@ -21,31 +21,19 @@ static bough_status shape_of(bough_context *ctx, const bough_shape_def *def, bo_
     bough_shape *checked;
     BO_TRY(bough_shape_create(ctx, def, &checked));
     bough_shape_destroy(ctx, checked);
-    *to = (bo_obstacle){.pose = bo_pose(&def->frame)};
-    switch (def->kind) {
-    case BOUGH_SHAPE_PLANE:
-        to->kind = BO_OBSTACLE_PLANE;
-        return BOUGH_OK;
-    case BOUGH_SHAPE_SPHERE:
-        to->kind = BO_OBSTACLE_SPHERE, to->radius = def->radius;
-        return BOUGH_OK;
-    case BOUGH_SHAPE_BOX:
-        to->kind = BO_OBSTACLE_BOX, to->halves = bo_load3(def->half);
-        return BOUGH_OK;
-    default:
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "parts touch planes, spheres and boxes");
-    }
+    return bo_obstacle_of_shape(def, to)
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "parts touch planes, spheres, capsules and boxes");
 }
 
 static bough_status list_obstacles(bough_context *ctx, const bough_tree_touch_def *def, bo_touch_obstacle *to) {
     for (int32_t i = 0; i < def->obstacle_count; i++) {
         const bough_obstacle_def *from = &def->obstacles[i];
+        BO_TRY(bo_obstacle_check(ctx, from, i));
         for (int32_t k = 0; k < from->shape_count; k++, to++) {
             *to = (bo_touch_obstacle){.friction = from->friction, .thing = i};
             BO_TRY(shape_of(ctx, &from->shapes[k], &to->shape));
             to->shape.pose = bo_se3_mul(bo_pose(&from->pose), to->shape.pose);
-            if (!(from->friction >= 0 && from->friction < INFINITY))
-                return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "obstacle %d: friction must not be negative", i);
         }
     }
     return BOUGH_OK;

@@ -33,7 +33,7 @@ static int shell(const char *format, ...) {
 
 static int set_up(void **state) {
     (void)state;
-    if (shell("rm -rf bin tree moved link log && mkdir bin 'tree' && cp '%s/bough' tree/bough", BOUGH_SOURCE_DIR))
+    if (shell("rm -rf bin few tree moved link log && mkdir bin 'tree' && cp '%s/bough' tree/bough", BOUGH_SOURCE_DIR))
         return -1;
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
         if (shell("cat >bin/%s <<'END'\n#!/bin/sh\n%s\nEND\nchmod +x bin/%s", stand_ins[i][0], stand_ins[i][1],
@@ -88,6 +88,26 @@ static void setup_explains_itself(void **state) {
               0);
 }
 
+/* Node and npm of another origin than Debian serve as well, which has no packages of them installed then. */
+static void others_node_and_npm_will_do(void **state) {
+    (void)state;
+    check_int(shell("sed -i 's/in -\\*)/in -*|nodejs|npm)/' bin/dpkg-query && mkdir tree/viewer few && "
+                    "echo 1 >tree/viewer/package-lock.json && "
+                    "for p in sh sed tr mkdir dirname cat cp cmp tail grep id env readlink touch chmod; do "
+                    "ln -s $(command -v $p) few/$p; done && cp bin/dpkg-query few/dpkg-query"),
+              0);
+    check_int(
+        shell("printf '#!/bin/sh\nmkdir -p node_modules\n' >few/npm && cp few/npm few/node && chmod +x few/* && "
+              "cp bin/apt-get few/apt-get && PATH=\"$PWD/few\" tree/bough setup wasm node 2>err && ! test -e log"),
+        0);
+    /* Each of them is looked for by itself. */
+    check_int(
+        shell("rm -r few/npm tree/viewer/node_modules && printf '#!/bin/sh\necho \"$*\" >>\"$LOG\"\n' >few/apt-get && "
+              "ln -s $(command -v true) few/sudo; PATH=\"$PWD/few\" tree/bough setup node 2>err; "
+              "grep -q 'installing npm $' err && ! grep -q nodejs err"),
+        0);
+}
+
 /* The program tells users to type what they typed. */
 static void the_program_knows_how_it_was_started(void **state) {
     (void)state;
@@ -136,6 +156,7 @@ int main(void) {
         cmocka_unit_test_setup(builds_tell_what_matters, set_up),
         cmocka_unit_test_setup(what_python_needs_may_come_later, set_up),
         cmocka_unit_test_setup(setup_explains_itself, set_up),
+        cmocka_unit_test_setup(others_node_and_npm_will_do, set_up),
         cmocka_unit_test_setup(the_program_knows_how_it_was_started, set_up),
         cmocka_unit_test_setup(links_lead_to_it, set_up),
         cmocka_unit_test_setup(a_copied_folder_is_configured_anew, set_up),

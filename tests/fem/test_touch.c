@@ -238,7 +238,7 @@ static void what_begins_inside_is_refused(void **unused) {
     block b = make_block(&def);
     b.obstacles[0] = ground(0.5), b.def.obstacle_count = 1;
     start_block(&b, "backward-euler");
-    check_fails(b.ctx, bo_touch_start(b.touch, 0.01, b.motion.q), BOUGH_ERROR_ARGUMENT, "0.01 m inside the ground");
+    check_fails(b.ctx, bo_touch_start(b.touch, 0, 0.01, b.motion.q), BOUGH_ERROR_ARGUMENT, "0.01 m inside the ground");
     check_fails(b.ctx, bo_touch_begin(b.touch, 0, 0.01, b.motion.q, b.motion.v), BOUGH_NO_CONVERGENCE,
                 "inside the ground");
     bo_touch *none;

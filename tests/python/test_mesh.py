@@ -164,3 +164,53 @@ def test_bodies_and_materials_come_from_files(tmp_path):
         bough.Material(poisson=0.7)
     steel = bough.Material("linear", young=2e11)
     assert "2e+11" in repr(steel) and steel.about and steel.poisson == 0.4 and steel.density == 1000
+
+
+def test_a_block_slides_down_a_plane_as_coulomb_says():
+    mesh = bough.box(size=[0.2, 0.2, 0.1], cells=[2, 2, 1], type="hex8", origin=[-0.1, -0.1, 6e-4])
+    body = bough.Body(mesh, {"model": "neo-hookean", "young": 1e7, "poisson": 0.3})
+    slope, mu = np.radians(30), 0.3
+    held = body.load_case().gravity([9.81 * np.sin(slope), 0, -9.81 * np.cos(slope)])
+    touch = bough.BodyTouch([{"name": "slope", "shapes": [{"kind": "plane"}], "friction": mu}], friction=mu, distance=1e-3)
+    with body.state(held, touch, integrator="backward-euler") as state:
+        speeds = []
+        for i in range(60):
+            state.step(1 / 60)
+            speeds.append(state.energies.momentum[0] / body.measure().mass)
+        assert (speeds[59] - speeds[29]) / 0.5 == pytest.approx(9.81 * (np.sin(slope) - mu * np.cos(slope)), rel=1e-6)
+        contacts = state.contacts
+        push = sum(c.force @ c.normal for c in contacts)
+        assert push == pytest.approx(body.measure().mass * 9.81 * np.cos(slope), rel=1e-6)
+        assert min(c.gap for c in contacts) == state.energies.gap > 0 and contacts[0].sides[1].kind == "obstacle"
+        assert state.iterations > 0 and state.time == pytest.approx(1) and "at 1 s" in repr(state)
+    assert "closed" in repr(state) and "1 obstacles" in repr(touch)
+
+
+def test_obstacles_are_led_by_functions():
+    body = bough.Body(bough.box(size=[0.1, 0.1, 0.1], cells=[1, 1, 1], type="hex8"), {"model": "neo-hookean", "young": 1e6})
+    ball = bough.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    things = [{"shapes": [{"kind": "plane"}], "pose": [0, 0, -0.01]}, {"pose": [5, 0, 0]}]
+    touch = bough.BodyTouch(things, [(1, ball)], lead=lambda i, t: None if i else [0, 0, -0.01 + 0.5 * t], itself=True)
+    state = body.state(touch=touch, u=np.zeros((8, 3)), v=np.zeros((8, 3)))
+    while state.time < 0.1:
+        state.advance(0.01)
+    assert state.energies.gap > 0 and state.v[:, 2].mean() > 0.4 and state.energies.work > 0
+    state.push(np.full((8, 3), 1.0))
+    state.v[:], state.time = 0, 0.05
+    state.restart()
+    state.step(0.001)
+    assert state.energies.momentum[0] == pytest.approx(8 * 0.001, rel=1e-3)
+    with pytest.raises(ZeroDivisionError):
+        bough.BodyTouch(things[:1], lead=lambda i, t: 1 / 0)
+    with pytest.raises(bough.ArgumentError, match="no pose at t = 0"):
+        bough.BodyTouch(things[:1], lead=lambda i, t: [np.nan, 0, 0])
+    with pytest.raises(bough.ArgumentError, match="open edges"):
+        bough.BodyTouch(things, [(1, bough.Mesh(np.eye(3), [[0, 1, 2]]))])
+
+
+def test_bodies_settle_on_what_they_lie():
+    body = bough.Body(bough.box(size=[0.1, 0.1, 0.1], cells=[1, 1, 1], type="hex8", origin=[0, 0, 1e-3]))
+    state = body.state(body.load_case().gravity(), bough.BodyTouch([{"shapes": [{"kind": "plane"}]}]))
+    state.settle()
+    assert sum(c.force for c in state.contacts)[2] == pytest.approx(9.81 * body.measure().mass, rel=1e-6)
+    assert not state.v.any()

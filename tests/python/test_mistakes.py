@@ -236,3 +236,39 @@ def test_remarks_name_the_line_that_called(two_bars):
         with bough.Context(threads=1):
             bough.context()._listeners.warn("a remark")
     assert said[0].filename == __file__
+
+
+def test_what_is_closed_while_a_thread_works_with_it_lives_until_that_comes_back():
+    mesh = bough.box(size=[1, 1, 1], cells=[10, 10, 10], type="tet4")
+    for _ in range(5):
+        body = bough.Body(mesh)
+        held = body.load_case().fix("x0").gravity()
+        begun, found = threading.Event(), []
+
+        def work(body=body, held=held):
+            begun.set()
+            found.append(body.modes(3, held).frequencies_hz[0])
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        begun.wait()
+        time.sleep(0.02)
+        held.close()
+        body.close()
+        with pytest.raises(bough.ArgumentError, match="was closed"):
+            body.measure()
+        others = [bough.Body(mesh) for _ in range(3)]  # memory that was let go is used again
+        thread.join()
+        del others
+    assert found[0] > 0
+
+
+def test_what_is_closed_is_gone_at_once_where_nobody_works_with_it():
+    with bough.Context(count_memory=True) as ctx:
+        body = bough.Body(bough.box(size=[1, 1, 1], cells=[1, 1, 1]))
+        with pytest.raises(bough.Error) as caught:
+            body.static(None, np.full((8, 3), np.nan))
+        before = ctx.blocks
+        body.close()
+        assert ctx.blocks < before
+    assert caught.value

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -129,3 +130,18 @@ def test_what_notebooks_show_is_no_code_of_scenes():
     assert "<b>" not in run._repr_html_() and "&lt;b&gt;tip" in run._repr_html_()
     run.close()
     assert "closed" in run._repr_html_()
+
+
+def test_ctrl_c_ends_the_drawing_of_a_large_picture():
+    picture = bough.Picture(width=5000, height=5000, samples=2, box=([0, 0, 0], [1, 1, 1]))
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    timer = threading.Timer(0.2, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        picture.surface([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]).render()
+    assert time.monotonic() - pressed[0] < 2

@@ -360,6 +360,39 @@ static void bad_numbers_are_left_out(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A progress callback that ends the call after so many looks. */
+static bool stop_after(void *user, const bough_progress *progress) {
+    (void)progress;
+    return --*(int *)user > 0;
+}
+
+static void pictures_can_be_cancelled(void **state) {
+    (void)state;
+    int looks = 3;
+    for (int32_t threads = 1; threads <= 2; threads++) {
+        bough_context_def settings = bough_default_context_def();
+        settings.thread_count = threads, settings.progress = stop_after, settings.progress_user = &looks;
+        bough_context *ctx = bough_context_create(&settings);
+        bough_picture_def def = flat_def();
+        bough_picture *p;
+        const char *path = test_path("cancelled.png");
+        def.background_top[0] = def.background_bottom[0] = 1;
+        check_ok(ctx, bough_picture_create(ctx, &def, &p));
+        looks = 3;
+        check_fails(ctx, bough_picture_render(ctx, p), BOUGH_CANCELLED, "cancelled");
+        check_int(bough_picture_pixels(p)[4 * SIZE * SIZE - 4], 0); /* black, as nobody came there */
+        looks = 2;
+        check_fails(ctx, bough_picture_write_png(ctx, p, path), BOUGH_CANCELLED, "cancelled");
+        check(access(path, F_OK) != 0);
+        looks = 100000;
+        check_ok(ctx, bough_picture_render(ctx, p));
+        check(bough_picture_pixels(p)[4 * SIZE * SIZE - 4] > 100);
+        check(looks < 100000 - SIZE / 8); /* it looks while it draws */
+        bough_picture_destroy(ctx, p);
+        bough_context_destroy(ctx);
+    }
+}
+
 static void wrong_arguments_are_refused(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -578,6 +611,7 @@ int main(void) {
         cmocka_unit_test(the_ground_is_lit_around_the_scene),
         cmocka_unit_test(surfaces_shade_each_other_anywhere),
         cmocka_unit_test(bad_numbers_are_left_out),
+        cmocka_unit_test(pictures_can_be_cancelled),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(png_gives_the_pixels_back),
         cmocka_unit_test(animation_plays_every_frame),

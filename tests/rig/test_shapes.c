@@ -1,6 +1,8 @@
 /* Shapes: hulls of points, their mass, and what is refused. */
 #include "shapes.h"
 
+#include <bough/contact.h>
+
 /* Every edge has two faces, every point is within all faces, and faces go round as seen from outside. */
 static void check_hull(const bo_hull *hull, int32_t count, const bo_vec3 *points, double tolerance) {
     check_int(hull->vertex_count - hull->edge_count + hull->face_count, 2);
@@ -138,6 +140,40 @@ static void masses_are_those_of_textbooks(void **unused) {
         check_ok(ctx, bough_shapes_weigh(ctx, 2, halves, 1000, &m));
         check_mass(&m, mass, g.t, turned, 1e-12);
     }
+    bough_context_destroy(ctx);
+}
+
+/* A capsule is a cylinder of radius r and length 2 a between two half balls. The mass is exact, but
+ * contact knows a hull within it. */
+static void capsules_weigh_what_they_are_and_touch_by_a_hull(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    bough_shapes_mass m;
+    bough_shape_def def = bough_default_shape_def(), ball = sphere_def(0.05);
+    const double r = 0.1, a = 0.3, rod = 1000 * 2 * M_PI * r * r * a, ends = 1000 * 4.0 / 3 * M_PI * r * r * r;
+    def.kind = BOUGH_SHAPE_CAPSULE, def.radius = r, def.half[2] = a;
+    check_ok(ctx, bough_shapes_weigh(ctx, 1, &def, 1000, &m));
+    const double along = 0.5 * rod * r * r + 0.4 * ends * r * r;
+    /* A half ball: 83/320 m r^2 about its own centre, which is 3/8 r from the flat side. */
+    const double across =
+        rod * (r * r / 4 + a * a / 3) + ends * (83. / 320 * r * r + (a + 0.375 * r) * (a + 0.375 * r));
+    check_mass(&m, rod + ends, bo_v3(0, 0, 0), (bo_mat3){{across, 0, 0, 0, across, 0, 0, 0, along}}, 1e-12);
+    bough_shape *capsule, *sphere;
+    check_ok(ctx, bough_shape_create(ctx, &def, &capsule));
+    check_ok(ctx, bough_shape_create(ctx, &ball, &sphere));
+    bough_pose at = bough_default_pose(), origin = bough_default_pose();
+    bough_touching points[BOUGH_MOST_TOUCHING];
+    at.position[2] = a + r + 0.06;
+    check_int(bough_shapes_touch(sphere, &at, capsule, &origin, 0.02, points), 1);
+    check_near(points[0].gap, 0.01, 1e-12);
+    at.position[2] = 0, at.position[0] = r * cos(M_PI / 12) + 0.06, at.position[1] = 0;
+    const bo_mat3 turn =
+        bo_exp3(bo_v3(0, 0, M_PI / 12)); /* to the middle of a face, where the hull is furthest within */
+    memcpy(origin.rotation, turn.m, sizeof origin.rotation);
+    check(bough_shapes_touch(sphere, &at, capsule, &origin, 0.02, points) >= 1);
+    check_near(points[0].gap, 0.01, 1e-12);
+    bough_shape_destroy(ctx, capsule);
+    bough_shape_destroy(ctx, sphere);
     bough_context_destroy(ctx);
 }
 
@@ -345,10 +381,15 @@ static void memory_may_be_short(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hulls_enclose_their_points),   cmocka_unit_test(a_cube_of_many_points_has_six_faces),
-        cmocka_unit_test(a_prism_has_caps_of_one_face), cmocka_unit_test(masses_are_those_of_textbooks),
-        cmocka_unit_test(surfaces_are_closed),          cmocka_unit_test(boxes_enclose_shapes),
-        cmocka_unit_test(hostile_shapes_are_refused),   cmocka_unit_test(bad_points_make_a_hull_or_a_sentence),
+        cmocka_unit_test(hulls_enclose_their_points),
+        cmocka_unit_test(a_cube_of_many_points_has_six_faces),
+        cmocka_unit_test(a_prism_has_caps_of_one_face),
+        cmocka_unit_test(masses_are_those_of_textbooks),
+        cmocka_unit_test(capsules_weigh_what_they_are_and_touch_by_a_hull),
+        cmocka_unit_test(surfaces_are_closed),
+        cmocka_unit_test(boxes_enclose_shapes),
+        cmocka_unit_test(hostile_shapes_are_refused),
+        cmocka_unit_test(bad_points_make_a_hull_or_a_sentence),
         cmocka_unit_test(memory_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,8 +227,40 @@ static void the_trampoline_catches_the_bunny(void **state) {
     check_again("trampoline", 0.8, &early);
 }
 
+/* ---- what makes no sense at the start ---- */
+
+#define RAM_SCENE(x, engine)                                                                                           \
+    "{'bough': 1, 'engine': {'kind': '" engine "'}, 'links': [{'name': 'post', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, " \
+    "0], 'position': [-1, 0, 0.3]}, {'name': 'arm', 'mass': 1, 'inertia': [0.1, 0.1, 0.1, 0, 0, 0], 'position': "      \
+    "[-0.6, 0, 0.3]}], 'joints': [{'name': 'j', 'kind': 'ball', 'parent': 'post', 'child': 'arm', 'position': [-1, "   \
+    "0, 0.3], 'stiffness': 50, 'damping': 1}], 'base': 'post', 'end_effectors': [{'name': 'tip', 'link': 'arm', "      \
+    "'position': [-0.3, 0, 0.3], 'shape': {'sphere': 0.05}}], 'bodies': [{'name': 'block', 'density': 500, 'shape': "  \
+    "{'box': [0.3, 0.3, 0.3]}, 'position': [0, 0, 0.15]}], 'obstacles': [{'name': 'ground', 'shape': {'plane': "       \
+    "true}}, {'name': 'ram', 'shape': {'box': [0.2, 0.2, 0.2]}, 'track': [{'time': 0, 'position': [" x                 \
+    ", 0, 0.15]}, {'time': 1, 'position': [-0.1, 0, 0.15]}]}], 'gravity': [0, 0, -9.81], 'time': {'dt': 0.004, "       \
+    "'duration': 1}}"
+
+/* A body around a ram would be pushed out with energy from nowhere, while links take part. */
+static void rams_begin_outside_of_bodies(void **state) {
+    (void)state;
+    static const char *const inside[] = {RAM_SCENE("0.1", "mechanism"), RAM_SCENE("0.1", "full")};
+    const bough_run_def def = bough_default_run_def();
+    for (int i = 0; i < 2; i++) {
+        bough_scene *scene;
+        bough_run *run;
+        check_ok(ctx, bough_scene_load(ctx, write_scene("ram.json", inside[i]), &scene));
+        check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT,
+                    "the obstacle \"ram\", which has a track, begins 0.15 m inside of the body \"block\"");
+        bough_scene_destroy(ctx, scene);
+    }
+    play p = begin_file(ctx, write_scene("ram.json", RAM_SCENE("0.2501", "mechanism")), &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    end(ctx, &p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rams_begin_outside_of_bodies),
         cmocka_unit_test(the_hand_holds_the_ball),
         cmocka_unit_test(the_hand_turns_the_ball_over),
         cmocka_unit_test(a_checkpoint_of_the_hand_goes_on_bit_by_bit),

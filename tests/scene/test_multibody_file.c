@@ -62,6 +62,28 @@ static void frames_lie_where_the_file_has_them(void **state) {
 }
 
 /* Velocities are those of the centre of mass, in world axes; the engine wants them at the origin, in the body's. */
+/* Without joints, too, and whichever of its engines steps it. */
+static void scenes_are_known_by_what_they_have(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{'bough': 1, 'components': {" ROD "}, 'bodies': [" HUB "], 'parts': [" ARM "]}",
+        "{'bough': 1, 'engine': {'kind': 'full'}, 'components': {" ROD "}, 'bodies': [" HUB "], 'parts': [" ARM "]}",
+        "{'bough': 1, 'engine': {'kind': 'full'}, 'components': {" ROD
+        "}, 'parts': [{'name': 'arm', 'component': 'rod', 'clamp': 'world'}]}",
+        "{'bough': 1, 'engine': {'kind': 'full'}, 'bodies': [" HUB "]}"};
+    bough_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bough_scene *scene = load(ctx, texts[i]);
+        assert_string_equal(scene->kind->name, "multibody");
+        assert_string_equal(scene->engine->kind->name, i > 0 ? "full" : "multibody");
+        bough_scene_destroy(ctx, scene);
+    }
+    bough_scene *scene = load(ctx, "{'bough': 1, 'bodies': [" BALL "]}"); /* a mechanism's free body */
+    assert_string_equal(scene->kind->name, "mechanism");
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 static void bodies_start_as_they_are_told(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -383,6 +405,7 @@ static void the_examples_work(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(frames_lie_where_the_file_has_them),
+                                       cmocka_unit_test(scenes_are_known_by_what_they_have),
                                        cmocka_unit_test(bodies_start_as_they_are_told),
                                        cmocka_unit_test(components_carry_what_hangs_at_them),
                                        cmocka_unit_test(mistakes_are_told_in_a_sentence),
