@@ -222,6 +222,7 @@ void bo_mb_accept_step(bo_mb_state *s, double dt) {
     bough_multibody_state *state = &s->face;
     learn(s, s->h_before > 0 ? dt / s->h_before : 0);
     bo_mb_advance(model, s->u_base, s->h, s->v_next, s->u_next);
+    bo_mb_mend_momenta(s, dt);
     for (int32_t i = 0; i < model->nv; i++)
         s->a[i] = (s->v_next[i] - s->v_base[i]) / s->h;
     bo_mb_keep_coordinates(model, &s->work);
