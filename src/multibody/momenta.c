@@ -48,6 +48,11 @@ bough_status bo_mb_find_flyers(bough_context *ctx, bough_multibody *model) {
     return there ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
+size_t bo_mb_momenta_size(const bough_multibody *model) {
+    const size_t flyers = (size_t)model->flyer_count;
+    return flyers > 0 ? 15 * flyers + (size_t)model->nu + (size_t)model->nv : 0;
+}
+
 void bo_mb_keep_momenta(bo_mb_state *s) {
     s->keeps = s->model->flyer_count > 0;
 }
@@ -141,12 +146,41 @@ static void add_forces(const bo_mb_state *s, const bo_mb_flight *before, bo_mb_f
         now[k].force = bo_mul_add(now[k].force, now[k].mass, bo_load3(s->face.gravity));
 }
 
+/* Measures them at the start of a step, unless the last one ended there. */
+static void look_back(bo_mb_state *s, bo_mb_flight *before) {
+    const bough_multibody *model = s->model;
+    if (memcmp(s->u_flown, s->face.u, (size_t)model->nu * sizeof(double)) != 0 ||
+        memcmp(s->v_flown, s->face.v, (size_t)model->nv * sizeof(double)) != 0) {
+        measure(model, &s->work, s->face.u, s->face.v, before);
+        return;
+    }
+    for (int32_t k = 0; k < model->flyer_count; k++) {
+        const double *from = s->flown + 9 * k;
+        before[k].centre = bo_load3(from), before[k].p = bo_load3(from + 3), before[k].L = bo_load3(from + 6);
+    }
+}
+
+void bo_mb_remember_momenta(bo_mb_state *s) {
+    const bough_multibody *model = s->model;
+    const bo_mb_flight *before = s->work.flights, *now = before + model->flyer_count;
+    if (!s->keeps)
+        return;
+    for (int32_t k = 0; k < model->flyer_count; k++) {
+        double *to = s->flown + 9 * k;
+        bo_store3(to, now[k].aim);
+        bo_store3(to + 3, bo_add(before[k].p, now[k].push));
+        bo_store3(to + 6, bo_add(before[k].L, now[k].twist));
+    }
+    memcpy(s->u_flown, s->face.u, (size_t)model->nu * sizeof(double));
+    memcpy(s->v_flown, s->face.v, (size_t)model->nv * sizeof(double));
+}
+
 /* Measures both ends of a step of dt, and finds how much linear and angular momentum change in it: by the step's own
  * formula, p = p_before + history (p_before - p_before_that) + h force. */
 static void balance(bo_mb_state *s, double dt) {
     const int32_t count = s->model->flyer_count;
     bo_mb_flight *before = s->work.flights, *now = before + count;
-    measure(s->model, &s->work, s->face.u, s->face.v, before);
+    look_back(s, before);
     measure(s->model, &s->work, s->u_next, s->v_next, now);
     add_forces(s, before, now);
     const double history = s->h < dt ? (dt - s->h) / s->h_before : 0;

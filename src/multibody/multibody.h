@@ -229,7 +229,9 @@ typedef struct bo_mb_state {
     int path_sign; /* of the determinant at the last equilibrium of the path: -1 unstable; 0: not known */
     double *zeros, *zeros_c, *lambda_trial; /* nv, nc, nc */
     bool keeps;                             /* steps keep the momenta of flyers */
-    double *impulses;                       /* 6 of each flyer: changes of both momenta in the last step */
+    /* Changes of both momenta of flyers in the last step (6 each); then, one after the other, centre and momenta (9 each)
+     * at its end, and this end, u (nu) and v (nv). */
+    double *impulses, *flown, *u_flown, *v_flown;
     void *memory;
     bo_system system;      /* for the methods of `time` */
     bo_integrator *method; /* NULL: the engine's own */
@@ -467,6 +469,10 @@ void bo_mb_keep_momenta(bo_mb_state *s);
 void bo_mb_lead_to_momenta(bo_mb_state *s, double dt);
 /* Gives v_next the momenta that it should have, and u_next the centres of mass. */
 void bo_mb_mend_momenta(bo_mb_state *s, double dt);
+/* Remembers them when the state is there, so that the next step need not measure them. */
+void bo_mb_remember_momenta(bo_mb_state *s);
+/* Numbers from `impulses` on. */
+size_t bo_mb_momenta_size(const bough_multibody *model);
 /* Momentum, and angular momentum about the origin, of a body or a part with the axes R, and v and w of the body. */
 void bo_mb_momenta_of(double mass, const bo_mb_sums *m, bo_mat3 R, bo_vec3 v, bo_vec3 w, bo_vec3 *p, bo_vec3 *about);
 

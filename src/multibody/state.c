@@ -40,7 +40,7 @@ static bough_status reserve(bough_context *ctx, const bough_multibody *model, bo
                   {&s->v_start, nv},
                   {&s->lambda_start, nc},
                   {&s->trust, nv},
-                  {&s->impulses, 6 * (size_t)model->flyer_count}};
+                  {&s->impulses, bo_mb_momenta_size(model)}};
     size_t total = 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         total += arrays[i].count;
@@ -49,6 +49,9 @@ static bough_status reserve(bough_context *ctx, const bough_multibody *model, bo
         return BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i].to = block, block += arrays[i].count;
+    const size_t flyers = (size_t)model->flyer_count;
+    if (flyers > 0)
+        s->flown = s->impulses + 6 * flyers, s->u_flown = s->flown + 9 * flyers, s->v_flown = s->u_flown + nu;
     return bo_mb_work_make(ctx, model, &s->work);
 }
 

@@ -234,6 +234,7 @@ void bo_mb_accept_step(bo_mb_state *s, double dt) {
     memcpy(state->u, s->u_next, (size_t)model->nu * sizeof(double));
     normalise(model->body_count, state->u, s->u_before);
     memcpy(state->v, s->v_next, (size_t)model->nv * sizeof(double));
+    bo_mb_remember_momenta(s);
     memcpy(s->lambda_before, state->lambda, (size_t)model->nc * sizeof(double));
     memcpy(state->lambda, s->lambda_next, (size_t)model->nc * sizeof(double));
     s->knows_lambda = s->h_before > 0; /* those of a first step are not near those that follow */
