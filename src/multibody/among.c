@@ -196,6 +196,7 @@ static bough_status take(bough_context *ctx, void *data, double dt, const double
                    : bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the impulses of contacts still change by %.2g of the largest",
                              changed / most);
     t->round++;
+    bo_mb_lead_to_momenta(s, dt);
     answer_to(t, impulse, t->answer);
     for (int32_t k = 0; k < n; k++)
         t->y[k] = s->v_next[k] - t->answer[k];
@@ -353,6 +354,7 @@ bough_status bo_mb_actor_create(bough_context *ctx, const bough_multibody *model
         destroy(ctx, t);
         return status;
     }
+    bo_mb_keep_momenta(t->s);
     *actor = bough_default_contact_actor();
     actor->table = &table, actor->data = t, actor->most_rates = model->nv;
     actor->place_count = t->place_count, actor->places = t->places;

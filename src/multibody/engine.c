@@ -419,6 +419,7 @@ static bough_status build(const bough_component *const *components, const bo_eng
                           multibody_engine *e, double *residual) {
     BO_TRY(make_model(e, components, stiff));
     BO_TRY(bough_multibody_state_create(e->ctx, e->model, &e->state));
+    bo_mb_keep_momenta(bo_mb(e->state));
     BO_TRY(make_room(e));
     BO_TRY(bo_multibody_make_guides(e));
     BO_TRY(place_all(e));

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
+enum { PARTS = 4 };
+
 /* Accelerations under the forces of the state, by a short first step that is taken back. */
 static bough_status try_step(multibody_engine *e, double h) {
-    enum { PARTS = 4 };
     bo_mb_state *s = bo_mb(e->state);
     const size_t nu = (size_t)e->model->nu, nv = (size_t)e->model->nv;
     const double time = e->state->time;
@@ -37,5 +38,7 @@ void bo_multibody_begin_anew(multibody_engine *e, double h) {
         e->way[i] = e->state->v[i] - 0.5 * h * s->a[i];
     }
     bo_mb_advance(e->model, e->state->u, -h, e->way, s->u_before);
+    for (int32_t i = 0; i < 6 * e->model->flyer_count; i++)
+        s->impulses[i] *= PARTS; /* of a whole step */
     s->h_before = h, s->factored_h = 0;
 }

@@ -55,9 +55,11 @@ static bough_status come_to_rest(resting_system *system, double *residual) {
 
 bough_status bo_multibody_rest(multibody_engine *e, double t, bool steady, double *residual) {
     resting_system system = {e, t, steady};
-    e->rest_time = t, e->rests = true;
+    bo_mb_state *s = bo_mb(e->state);
+    const bool keeps = s->keeps; /* momenta of steps from rest mean nothing */
+    e->rest_time = t, e->rests = true, s->keeps = false;
     const bough_status status = come_to_rest(&system, residual);
-    e->rests = false;
+    e->rests = false, s->keeps = keeps;
     e->state->time = t;
     memset(e->state->v, 0, (size_t)e->model->nv * sizeof *e->state->v);
     memset(e->state->force, 0, (size_t)e->model->nv * sizeof *e->state->force);

@@ -122,6 +122,31 @@ void bo_mb_shape_at(const bo_mb_part *part, const double *u, const double *v, bo
     shape->I = trace_less(J), shape->N = N;
 }
 
+void bo_mb_shape_sums(const bo_mb_part *part, const bo_mb_shape *shape, const double *v, bo_mb_sums *sums) {
+    *sums = (bo_mb_sums){.S = shape->S, .Sdot = shape->Sdot, .I = shape->I};
+    for (int32_t l = 0; l < part->r; l++)
+        sums->swirl = bo_mul_add(sums->swirl, v[l], shape->p[l]);
+}
+
+/* J = J0 + sum u (Z + W5^T), and sum v_l p_l = -axial(sum v_l Z_l). */
+void bo_mb_part_sums(const bo_mb_part *part, const double *u, const double *v, bo_mat3 *Z, bo_mb_sums *sums) {
+    const int32_t r = part->r;
+    bo_mat3 linear = {{0}}, J = part->J0, N = {{0}};
+    *sums = (bo_mb_sums){.S = part->S0};
+    memcpy(Z, part->W5, (size_t)r * sizeof *Z);
+    for (int32_t k = 0; k < r; k++)
+        add_scaled(9 * r, u[k], part->W7[r * k].m, Z[0].m);
+    for (int32_t l = 0; l < r; l++) {
+        for (int i = 0; i < 9; i++) {
+            linear.m[i] += u[l] * part->W5[l].m[i];
+            J.m[i] += u[l] * Z[l].m[i], N.m[i] += v[l] * Z[l].m[i];
+        }
+        sums->S = bo_mul_add(sums->S, u[l], part->s[l]);
+        sums->Sdot = bo_mul_add(sums->Sdot, v[l], part->s[l]);
+    }
+    sums->I = trace_less(bo_mat_add(J, bo_transpose(linear))), sums->swirl = bo_scale(-1, axial(N));
+}
+
 static bo_vec3 centrifugal(bo_vec3 w, bo_vec3 S) {
     return bo_cross(w, bo_cross(w, S));
 }

@@ -368,6 +368,7 @@ static bough_status make(bough_context *ctx, const bough_multibody_def *def, bou
         !(model->rests = BO_NEW_ZEROS(ctx, double, model->coordinate_count)))
         return BOUGH_ERROR_MEMORY;
     BO_TRY(bo_mb_order(ctx, model));
+    BO_TRY(bo_mb_find_flyers(ctx, model));
     return bo_mb_look_at_start(ctx, model);
 }
 
@@ -419,7 +420,8 @@ void bough_multibody_destroy(bough_context *ctx, bough_multibody *model) {
                                   model->block_rows,
                                   model->pairs,
                                   model->place,
-                                  model->redundant};
+                                  model->redundant,
+                                  model->flyer};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, (void *)(uintptr_t)blocks[i]);
     bo_free(ctx, model);

@@ -107,6 +107,7 @@ struct bough_multibody {
     int32_t *place; /* nv + nc: where an unknown stands in the order of the blocks; those of parts in full order, whose
                        blocks hold the coordinates that joints see and the forces on them instead, stand behind all */
     int32_t redundant_count, *redundant; /* joints of redundant rows */
+    int32_t flyer_count, *flyer;         /* of each body: which flyer it belongs to; -1: something holds it */
 };
 
 /* ---- at one state ---- */
@@ -170,6 +171,20 @@ typedef struct bo_mb_full {
     bo_mat3 Q;            /* from the component's axes to the world's, where the matrix was factored */
 } bo_mb_full;
 
+/* Bodies that nothing holds, with their parts, at one end of a step. */
+typedef struct bo_mb_flight {
+    bo_vec3 from; /* its first body */
+    double mass;
+    bo_vec3 centre, p, L;     /* of mass; momentum, and angular momentum about the centre */
+    bo_mat3 I;                /* as one rigid body, about the centre */
+    bo_vec3 force, torque;    /* from outside, about the centre */
+    bo_vec3 push, twist;      /* changes of p and L in the step */
+    bo_vec3 p_error, L_error; /* what is missing of p and L */
+    bo_vec3 spin, turn;       /* by which L is mended */
+    bo_vec3 aim;              /* where the centre should be */
+    bool touches;
+} bo_mb_flight;
+
 /* Scratch of an evaluation: everything at one state. */
 typedef struct bo_mb_work {
     bo_mat3 *R; /* bodies */
@@ -184,8 +199,9 @@ typedef struct bo_mb_work {
     bo_mb_full *full; /* parts; only those in full order are filled */
     bool sound;       /* all parts in full order have a factor */
     bo_block_lu lu;
-    double *rhs; /* of the blocks, and one place behind them */
-    double way;  /* m: of the difference by which damping changes with the shape */
+    double *rhs;           /* of the blocks, and one place behind them */
+    double way;            /* m: of the difference by which damping changes with the shape */
+    bo_mb_flight *flights; /* two of each flyer */
     void *memory;
 } bo_mb_work;
 
@@ -212,6 +228,10 @@ typedef struct bo_mb_state {
     int32_t apart;                /* the joint that missed most in an assembly that failed; -1: none */
     int path_sign; /* of the determinant at the last equilibrium of the path: -1 unstable; 0: not known */
     double *zeros, *zeros_c, *lambda_trial; /* nv, nc, nc */
+    bool keeps;                             /* steps keep the momenta of flyers */
+    /* Changes of both momenta of flyers in the last step (6 each); then, one after the other, centre and momenta (9 each)
+     * at its end, and this end, u (nu) and v (nv). */
+    double *impulses, *flown, *u_flown, *v_flown;
     void *memory;
     bo_system system;      /* for the methods of `time` */
     bo_integrator *method; /* NULL: the engine's own */
@@ -258,6 +278,10 @@ bough_status bo_mb_part_make(bough_context *ctx, const bough_flexible_def *def, 
 void bo_mb_part_free(bough_context *ctx, bo_mb_part *part);
 /* Integrals over the part's shape at its coordinates u and rates v. */
 void bo_mb_shape_at(const bo_mb_part *part, const double *u, const double *v, bo_mb_shape *shape);
+/* Integrals over the part, without energies, at a shape and its rates; and without all else that a shape has, for which
+ * Z (r) is scratch. */
+void bo_mb_shape_sums(const bo_mb_part *part, const bo_mb_shape *shape, const double *v, bo_mb_sums *sums);
+void bo_mb_part_sums(const bo_mb_part *part, const double *u, const double *v, bo_mat3 *Z, bo_mb_sums *sums);
 /* Inertia, elastic forces and damping of the part at those; w, a0, alpha, gradient and K of the shape are set. rows (r):
  * on its coordinates. */
 void bo_mb_part_forces(const bo_mb_part *part, const double *v, const double *vdot, bo_mb_shape *shape, double *rows);
@@ -434,6 +458,24 @@ void bo_mb_keep_coordinates(const bough_multibody *model, bo_mb_work *work);
 /* Makes quaternions unit ones. */
 void bo_mb_normalise(const bough_multibody *model, double *u);
 
+/* ---- momenta.c: what nothing holds keeps its momenta ---- */
+
+/* Finds which bodies fly together. */
+bough_status bo_mb_find_flyers(bough_context *ctx, bough_multibody *model);
+/* From now on all steps by the engine's own method keep the momenta of flyers. */
+void bo_mb_keep_momenta(bo_mb_state *s);
+/* Moves v_next, and the velocities that the step begins from, by what is missing of momenta at the end of the step of dt
+ * that was found last: a search from there finds it with less missing. */
+void bo_mb_lead_to_momenta(bo_mb_state *s, double dt);
+/* Gives v_next the momenta that it should have, and u_next the centres of mass. */
+void bo_mb_mend_momenta(bo_mb_state *s, double dt);
+/* Remembers them when the state is there, so that the next step need not measure them. */
+void bo_mb_remember_momenta(bo_mb_state *s);
+/* Numbers from `impulses` on. */
+size_t bo_mb_momenta_size(const bough_multibody *model);
+/* Momentum, and angular momentum about the origin, of a body or a part with the axes R, and v and w of the body. */
+void bo_mb_momenta_of(double mass, const bo_mb_sums *m, bo_mat3 R, bo_vec3 v, bo_vec3 w, bo_vec3 *p, bo_vec3 *about);
+
 /* ---- step.c: a step in pieces, between which contact may act ---- */
 
 /* Finds velocities and multipliers at the end of a step of dt, from a first guess. first: by backward Euler, whatever
@@ -497,7 +539,7 @@ typedef struct bo_mb_array {
     double *numbers;
     size_t count;
 } bo_mb_array;
-enum { BO_MB_ARRAYS = 10, BO_MB_FACTOR = 9 }; /* the last is the factor, which counts where factored_h is not 0 */
+enum { BO_MB_ARRAYS = 11, BO_MB_FACTOR = 10 }; /* the last is the factor, which counts where factored_h is not 0 */
 void bo_mb_list_arrays(bo_mb_state *s, bo_mb_array arrays[BO_MB_ARRAYS]);
 /* Numbers of a snapshot: of a state that steps by the engine's own method, between steps. */
 size_t bo_mb_snapshot_size(const bo_mb_state *s);

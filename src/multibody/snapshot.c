@@ -16,6 +16,7 @@ void bo_mb_list_arrays(bo_mb_state *s, bo_mb_array arrays[BO_MB_ARRAYS]) {
                                            {s->lambda_before, nc},
                                            {s->trust, nv},
                                            {s->work.coordinates, (size_t)s->model->coordinate_count},
+                                           {s->impulses, s->keeps ? bo_mb_momenta_size(s->model) : 0},
                                            {s->work.lu.values, (size_t)s->work.lu.value_count}};
     memcpy(arrays, all, sizeof all);
 }

@@ -14,13 +14,33 @@ static bough_status reserve(bough_context *ctx, const bough_multibody *model, bo
     const struct {
         double **to;
         size_t count;
-    } arrays[] = {
-        {&s->face.u, nu},   {&s->face.v, nv},     {&s->face.lambda, nc},   {&s->face.force, nv}, {&s->a, nv},
-        {&s->u_before, nu}, {&s->v_before, nv},   {&s->u_next, nu},        {&s->v_next, nv},     {&s->lambda_next, nc},
-        {&s->a_next, nv},   {&s->residual, nv},   {&s->rate, nc},          {&s->c, nc},          {&s->zeros, nv},
-        {&s->push, nv},     {&s->zeros_c, nc},    {&s->lambda_trial, nc},  {&s->u_base, nu},     {&s->v_base, nv},
-        {&s->v_guess, nv},  {&s->force_kept, nv}, {&s->lambda_before, nc}, {&s->v_start, nv},    {&s->lambda_start, nc},
-        {&s->trust, nv}};
+    } arrays[] = {{&s->face.u, nu},
+                  {&s->face.v, nv},
+                  {&s->face.lambda, nc},
+                  {&s->face.force, nv},
+                  {&s->a, nv},
+                  {&s->u_before, nu},
+                  {&s->v_before, nv},
+                  {&s->u_next, nu},
+                  {&s->v_next, nv},
+                  {&s->lambda_next, nc},
+                  {&s->a_next, nv},
+                  {&s->residual, nv},
+                  {&s->rate, nc},
+                  {&s->c, nc},
+                  {&s->zeros, nv},
+                  {&s->push, nv},
+                  {&s->zeros_c, nc},
+                  {&s->lambda_trial, nc},
+                  {&s->u_base, nu},
+                  {&s->v_base, nv},
+                  {&s->v_guess, nv},
+                  {&s->force_kept, nv},
+                  {&s->lambda_before, nc},
+                  {&s->v_start, nv},
+                  {&s->lambda_start, nc},
+                  {&s->trust, nv},
+                  {&s->impulses, bo_mb_momenta_size(model)}};
     size_t total = 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         total += arrays[i].count;
@@ -29,6 +49,9 @@ static bough_status reserve(bough_context *ctx, const bough_multibody *model, bo
         return BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i].to = block, block += arrays[i].count;
+    const size_t flyers = (size_t)model->flyer_count;
+    if (flyers > 0)
+        s->flown = s->impulses + 6 * flyers, s->u_flown = s->flown + 9 * flyers, s->v_flown = s->u_flown + nu;
     return bo_mb_work_make(ctx, model, &s->work);
 }
 
@@ -231,35 +254,29 @@ typedef struct {
     bough_multibody_energies *e;
 } sums;
 
-/* Energies and momenta of a body, with first moment S and inertia I about its origin in its own axes. inner and swirl:
- * momentum and angular momentum by the coordinates of a part, in the same axes. */
-static void add_body(sums *s, double mass, bo_vec3 S, bo_mat3 I, bo_vec3 inner, bo_vec3 swirl, bo_vec3 x, bo_mat3 R,
-                     bo_vec3 v, bo_vec3 w) {
-    const bo_vec3 arm = bo_mat_vec(R, S), spin = bo_mat_tvec(R, w);
-    const bo_vec3 p = bo_add(bo_add(bo_scale(mass, v), bo_cross(w, arm)), bo_mat_vec(R, inner));
-    const bo_vec3 about = bo_add(bo_cross(arm, v), bo_mat_vec(R, bo_add(bo_mat_vec(I, spin), swirl)));
+/* Energies and momenta of a body or a part, whose body has the axes R and moves at x by v and w. */
+static void add_body(sums *s, double mass, const bo_mb_sums *m, bo_vec3 x, bo_mat3 R, bo_vec3 v, bo_vec3 w) {
+    bo_vec3 p, about;
+    bo_mb_momenta_of(mass, m, R, v, w, &p, &about);
     s->p = bo_add(s->p, p);
     s->L = bo_add(s->L, bo_add(about, bo_cross(x, p)));
-    s->e->kinetic +=
-        0.5 * (bo_dot(v, p) + bo_dot(w, about)) + 0.5 * (bo_dot(v, bo_mat_vec(R, inner)) + bo_dot(spin, swirl));
-    s->e->gravity -= bo_dot(s->g, bo_add(bo_scale(mass, x), arm));
+    s->e->kinetic += 0.5 * (bo_dot(v, p) + bo_dot(w, about)) +
+                     0.5 * (bo_dot(v, bo_mat_vec(R, m->Sdot)) + bo_dot(bo_mat_tvec(R, w), m->swirl));
+    s->e->gravity -= bo_dot(s->g, bo_add(bo_scale(mass, x), bo_mat_vec(R, m->S)));
 }
 
 static void measure_part(const bough_multibody *model, bo_mb_work *work, int32_t p, const bough_multibody_state *state,
                          bo_mb_sums *m) {
     const bo_mb_part *part = &model->parts[p];
-    const bo_mb_shape *shape = &work->shapes[p];
     const double *u = state->u + part->first + model->body_count, *rate = state->v + part->first;
     if (part->full) {
         bo_mb_full_measure(part, &work->full[p], u, rate, m);
         return;
     }
-    *m = (bo_mb_sums){.S = shape->S, .Sdot = shape->Sdot, .I = shape->I};
-    for (int32_t l = 0; l < part->r; l++) {
-        m->swirl = bo_mul_add(m->swirl, rate[l], shape->p[l]);
+    bo_mb_shape_sums(part, &work->shapes[p], rate, m);
+    for (int32_t l = 0; l < part->r; l++)
         for (int32_t k = 0; k < part->r; k++)
             m->kinetic += 0.5 * rate[l] * part->M[part->r * l + k] * rate[k];
-    }
     bough_component_evaluate(part->component, u, work->element, &m->elastic, NULL, NULL);
 }
 
@@ -272,17 +289,17 @@ void bough_multibody_measure(const bough_multibody *model, const bough_multibody
     const bo_vec3 none = {0, 0, 0};
     for (int32_t b = 0; b < model->body_count; b++) {
         const bo_mb_body *body = &model->bodies[b];
-        add_body(&s, body->mass, body->S, body->I, none, none, bo_load3(state->u + 7 * b), work->R[b],
-                 bo_load3(state->v + 6 * b), bo_load3(state->v + 6 * b + 3));
+        const bo_mb_sums rigid = {.S = body->S, .I = body->I};
+        add_body(&s, body->mass, &rigid, bo_load3(state->u + 7 * b), work->R[b], bo_load3(state->v + 6 * b),
+                 bo_load3(state->v + 6 * b + 3));
     }
     for (int32_t i = 0; i < model->def.part_count; i++) {
         const bo_mb_part *part = &model->parts[i];
         const int32_t b = part->body;
         bo_mb_sums m;
         measure_part(model, work, i, state, &m);
-        add_body(&s, part->mass, m.S, m.I, m.Sdot, m.swirl, b < 0 ? none : bo_load3(state->u + 7 * b),
-                 b < 0 ? bo_identity3() : work->R[b], b < 0 ? none : bo_load3(state->v + 6 * b),
-                 b < 0 ? none : bo_load3(state->v + 6 * b + 3));
+        add_body(&s, part->mass, &m, b < 0 ? none : bo_load3(state->u + 7 * b), b < 0 ? bo_identity3() : work->R[b],
+                 b < 0 ? none : bo_load3(state->v + 6 * b), b < 0 ? none : bo_load3(state->v + 6 * b + 3));
         energies->kinetic += m.kinetic;
         energies->elastic += part->strength * m.elastic;
     }

@@ -222,6 +222,7 @@ void bo_mb_accept_step(bo_mb_state *s, double dt) {
     bough_multibody_state *state = &s->face;
     learn(s, s->h_before > 0 ? dt / s->h_before : 0);
     bo_mb_advance(model, s->u_base, s->h, s->v_next, s->u_next);
+    bo_mb_mend_momenta(s, dt);
     for (int32_t i = 0; i < model->nv; i++)
         s->a[i] = (s->v_next[i] - s->v_base[i]) / s->h;
     bo_mb_keep_coordinates(model, &s->work);
@@ -233,6 +234,7 @@ void bo_mb_accept_step(bo_mb_state *s, double dt) {
     memcpy(state->u, s->u_next, (size_t)model->nu * sizeof(double));
     normalise(model->body_count, state->u, s->u_before);
     memcpy(state->v, s->v_next, (size_t)model->nv * sizeof(double));
+    bo_mb_remember_momenta(s);
     memcpy(s->lambda_before, state->lambda, (size_t)model->nc * sizeof(double));
     memcpy(state->lambda, s->lambda_next, (size_t)model->nc * sizeof(double));
     s->knows_lambda = s->h_before > 0; /* those of a first step are not near those that follow */

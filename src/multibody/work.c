@@ -44,6 +44,7 @@ static void take_all(const bough_multibody *model, stock *s, bo_mb_work *w) {
     w->blocks = take(s, room * (room + 18 * BO_MB_MOST_FRAMES + 6), sizeof(double));
     w->rhs = take(s, (size_t)rows_of_blocks(model) + 1, sizeof(double));
     w->full = take(s, (size_t)model->def.part_count, sizeof *w->full);
+    w->flights = take(s, 2 * (size_t)model->flyer_count, sizeof *w->flights);
     const bool there = s->block != NULL;
     for (int32_t p = 0; p < model->def.part_count; p++) {
         const size_t r = (size_t)model->parts[p].r;
