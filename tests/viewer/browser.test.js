@@ -31,10 +31,11 @@ const button = (name) => page.getByRole("button", { name, exact: true });
 const key = (name) => page.keyboard.press(name);
 const distance = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
 
-// Nothing is drawn while nothing moves: what can be tested so takes less time.
+// Nothing is drawn while nothing moves: what can be tested so takes less time, and stays where it was seen.
 async function rest() {
-    if (!(await look(() => bough.settings.paused))) await button("Pause").click();
-    await until(() => bough.settings.paused);
+    if (await look(() => bough.settings.paused)) return;
+    await button("Pause").click();
+    await atRest(page);
 }
 async function go() {
     if (await look(() => bough.settings.paused)) await button("Play").click();

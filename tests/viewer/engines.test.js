@@ -21,11 +21,11 @@ after(async () => {
     if (folder) removeFolder(folder);
 });
 
-async function open(name) {
+async function open(name, options) {
     await page?.close();
     await view?.stop();
     view = await startView(join(folder, name, "scene.json"));
-    page = await openPage(browser, view.url);
+    page = await openPage(browser, view.url, options);
     await page.getByText("Method", { exact: true }).click();
     await until(() => window.bough?.drawn > 2 && bough.time > 0.02);
 }
@@ -97,7 +97,7 @@ test("the distance of a ghost is a number, also between engines with other meshe
 });
 
 test("the body of the full engine shows every edge of its elements", async () => {
-    await open("beam");
+    await open("beam", { deviceScaleFactor: 1 }); // pixels are looked at
     // 32 x 4 x 4 cells of five tetrahedra: the edges of the grid, and one diagonal of each of its faces.
     const grid = 32 * 5 * 5 + 2 * 33 * 5 * 4, diagonals = 2 * 32 * 4 * 5 + 33 * 4 * 4;
     assert.equal(await wires("volume"), grid + diagonals);

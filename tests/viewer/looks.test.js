@@ -65,7 +65,7 @@ const colours = (selector) => look((selector) => {
 test("dark and light follow the system, and can be read", async () => {
     const skies = {};
     for (const scheme of ["light", "dark"]) {
-        await open({ colorScheme: scheme });
+        await open({ colorScheme: scheme, deviceScaleFactor: 1 });
         assert.equal(await look(() => document.documentElement.dataset.theme), scheme);
         for (const selector of ["#left label span", "#right summary", "#bottom button", "#clock", "#state", "#scene", ".facts, .hint"]) {
             const { text, behind } = await colours(selector);
@@ -182,7 +182,7 @@ test("on a phone that lies on its side no bar covers the panels", async () => {
 });
 
 test("the floor does not pretend to be solid: between its lines there is nothing", async () => {
-    await open();
+    await open({ deviceScaleFactor: 1 });
     await page.keyboard.press("\\");
     await page.keyboard.press(" ");
     await until(() => bough.settings.paused);

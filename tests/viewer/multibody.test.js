@@ -37,7 +37,7 @@ before(async () => {
     folder = makeFolder();
     writeFileSync(join(folder, "arm.json"), JSON.stringify(arm));
     [view, browser] = await Promise.all([startView(join(folder, "arm.json")), startBrowser()]);
-    page = await openPage(browser, view.url);
+    page = await openPage(browser, view.url, { deviceScaleFactor: 1 }); // arrows are counted by their pixels
     await page.getByText("Method", { exact: true }).click();
     await until(() => window.bough?.drawn > 2 && bough.time > 0.02);
 });

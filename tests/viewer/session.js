@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-export const WAIT = 120000; // ms: software that draws on a busy machine is slow, and waiting costs nothing where it is not
+// ms: software that draws on a busy machine is slow, and waiting costs nothing where it is not.
+export const WAIT = Number(process.env.BOUGH_WAIT ?? 120000);
 
 const program = process.env.BOUGH_PROGRAM;
 const viewer = new URL("../../viewer", import.meta.url).pathname;
@@ -59,9 +60,18 @@ export async function atRest(page, timeout = WAIT) {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
+// The processor draws these pages, and that is most of what they cost: every other pixel in each direction, and ten pictures
+// a second instead of sixty, are enough for all tests but those that look at pixels; these say `deviceScaleFactor: 1`.
+const BETWEEN = 80; // ms
+const drawSeldom = (between) => {
+    const draw = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (call) => setTimeout(() => draw(call), between);
+};
+
 // A page that keeps what its console says of errors.
 export async function openPage(browser, url, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
+    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, deviceScaleFactor: 0.5, acceptDownloads: true, ...options });
+    await page.addInitScript(drawSeldom, BETWEEN);
     page.setDefaultTimeout(WAIT);
     page.errors = [];
     page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
