@@ -5,8 +5,9 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { WAIT, atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, bough, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
+const BETWEEN = 500; // ms: a picture of an oak takes long
 let folder, scene, server, browser, page;
 
 before(async () => {
@@ -14,7 +15,7 @@ before(async () => {
     bough("example", "oak", "--leaves", "50", "-o", join(folder, "oak"));
     scene = join(folder, "oak", "scene.json");
     [server, browser] = await Promise.all([startView(scene), startBrowser()]);
-    page = await openPage(browser, server.url);
+    page = await openPage(browser, server.url, { between: BETWEEN });
     await page.getByText("Method", { exact: true }).click();
 });
 
@@ -46,13 +47,6 @@ async function go() {
 async function setting(name, value, check) {
     await control(name).fill(String(value));
     await until(check);
-}
-
-// Until what was done is on the screen.
-async function drawing(what) {
-    const drawn = await look(() => bough.drawn);
-    await what();
-    await until((drawn) => bough.drawn > drawn, drawn);
 }
 
 // A vertex of some part of the component that is in front of the others, and where it is on the screen.
@@ -252,6 +246,8 @@ test("parts are found by name, and a click on the list picks and centres them", 
 
 test("a poke moves what it hits", async () => {
     await rest();
+    await button("Reset").click(); // where it stands still, nothing is slowed down
+    await until(() => bough.time === 0 && bough.numbers.time === 0);
     const { pixel } = await visibleVertex("limb");
     const step = async () => {
         const { time } = await look(() => bough.numbers);
@@ -298,12 +294,14 @@ test("colours show displacement, stress and interfaces, with a legend", async ()
         // A number without a unit is the number itself: no "m" for a thousandth.
         if (!unit) assert.ok(Math.abs(Number(legend) / whole - 1) < 0.1, `the legend says ${legend} for ${whole}`);
     }
-    await drawing(() => key("f"));
+    await key("f");
+    await drawn(page);
     const picture = measure(await page.screenshot());
     assert.ok(picture.blue > 0.003 && picture.green + picture.yellow > 0.0005, JSON.stringify(picture));
     const coloured = picture.colours;
-    await drawing(() => control("Wireframe").selectOption("surface"));
-    await drawing(() => control("Shadows").check());
+    await control("Wireframe").selectOption("surface");
+    await control("Shadows").check();
+    await drawn(page);
     assert.notEqual(measure(await page.screenshot()).colours, coloured);
     await control("Wireframe").selectOption("none");
     await control("Shadows").uncheck();

@@ -5,7 +5,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readPng } from "./picture.js";
-import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 let folder, browser, view, page;
 
@@ -36,9 +36,8 @@ const control = (name) => page.getByLabel(name, { exact: true });
 const button = (name) => page.getByRole("button", { name, exact: true });
 
 async function wires(of) {
-    const { drawn } = await look(() => bough);
     await control("Wireframe").selectOption(of);
-    await until((drawn) => bough.drawn > drawn, drawn);
+    await drawn(page);
     return look(() => bough.lines);
 }
 
@@ -194,16 +193,19 @@ test("a picked body tells what it is and how it is there", async () => {
     await button("Play").click();
     // It moves, and so does what is told of it.
     await until((z) => Math.abs(bough.picked.position[2] - z) > 1e-4, picked.position[2]);
+    await button("Pause").click();
     await page.keyboard.press("Escape");
     assert.equal(await look(() => bough.picked), null);
     assert.deepEqual(await look(() => bough.notes.filter((note) => !/taken in parts|^Copied/.test(note))), []);
 });
 
 test("a body is recorded as a film of its vertices", async () => {
+    await button("Reset").click(); // its first steps are the easy ones
+    await until(() => bough.numbers.time === 0);
     await button("Record").click();
     await until(() => bough.settings.recording);
-    const { time } = await look(() => bough.numbers);
-    await until((time) => bough.numbers.time > time + 0.15, time);
+    await button("Play").click();
+    await until(() => bough.numbers.time > 0.15);
     await button("Stop recording").click();
     const links = page.getByLabel("Recordings").getByRole("link");
     await links.nth(1).waitFor({ timeout: WAIT });

@@ -45,6 +45,9 @@ export function startBrowser() {
     });
 }
 
+// Until what was done before is on the screen: whatever waits to be drawn is drawn in the next picture.
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 // Paused: until what was under way has come and is drawn. Of two more sets of numbers the second was made after the pause; the
 // page has the scene where they have it (numbers have nine digits), and has drawn since.
 export async function atRest(page, timeout = WAIT) {
@@ -57,21 +60,20 @@ export async function atRest(page, timeout = WAIT) {
         const now = await page.evaluate(() => JSON.stringify([bough.plots.samples, bough.time, bough.numbers.time, bough.settings.paused, bough.drawn]));
         throw new Error(`nothing came to rest after ${samples} sets of numbers: [numbers, time drawn, time told, paused, drawn] are ${now}`, { cause: error });
     }
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await drawn(page);
 }
 
 // The processor draws these pages, and that is most of what they cost: every other pixel in each direction, and ten pictures
 // a second instead of sixty, are enough for all tests but those that look at pixels; these say `deviceScaleFactor: 1`.
-const BETWEEN = 80; // ms
 const drawSeldom = (between) => {
     const draw = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (call) => setTimeout(() => draw(call), between);
 };
 
-// A page that keeps what its console says of errors.
-export async function openPage(browser, url, options = {}) {
+// A page that keeps what its console says of errors. `between`: ms of rest between pictures.
+export async function openPage(browser, url, { between = 80, ...options } = {}) {
     const page = await browser.newPage({ viewport: { width: 800, height: 560 }, deviceScaleFactor: 0.5, acceptDownloads: true, ...options });
-    await page.addInitScript(drawSeldom, BETWEEN);
+    await page.addInitScript(drawSeldom, between);
     page.setDefaultTimeout(WAIT);
     page.errors = [];
     page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
