@@ -5,14 +5,14 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { WAIT, atRest, bough, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const BETWEEN = 500; // ms: a picture of an oak takes long
 let folder, scene, server, browser, page;
 
 before(async () => {
     folder = makeFolder();
-    bough("example", "oak", "--leaves", "50", "-o", join(folder, "oak"));
+    makeCooked(join(folder, "oak"), "oak", "--leaves", "50");
     scene = join(folder, "oak", "scene.json");
     [server, browser] = await Promise.all([startView(scene), startBrowser()]);
     page = await openPage(browser, server.url, { between: BETWEEN });

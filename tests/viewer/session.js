@@ -16,6 +16,10 @@ export const makeFolder = () => mkdtempSync(join(tmpdir(), "bough-viewer-"));
 export const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true });
 export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
 
+// `bough example NAME` with its components cooked, which the tests of a build do once for all of them.
+const cooked = new URL("../app/cooked.sh", import.meta.url).pathname;
+export const makeCooked = (folder, name, ...options) => execFileSync("sh", [cooked, program, folder, name, ...options], { stdio: ["ignore", "ignore", "inherit"] });
+
 // bough view: {url, port, token, stop()}
 export const startView = (scene, ...options) => startViewOf(program, scene, ...options);
 
