@@ -14,7 +14,7 @@ if command -v flock >/dev/null 2>&1; then
 else
     store=""
 fi
-if [ -n "$store" ] && [ -f "$store/done" ] && ! [ "$program" -nt "$store/done" ]; then
+if [ -n "$store" ] && [ -f "$store/done" ] && [ -z "$(find "$program" -newer "$store/done")" ]; then
     mkdir -p "$folder/scene.cooked"
     cp "$store"/parts/*.bough "$folder/scene.cooked/"
 else
