@@ -1,11 +1,11 @@
 // The page in a real browser with the real program: a small oak is looked at, pulled, cut and recorded.
 
 import assert from "node:assert/strict";
-import { cpSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView, yTree } from "./session.js";
 
 const BETWEEN = 500; // ms: a picture of an oak takes long
 let folder, scene, server, browser, page;
@@ -410,7 +410,7 @@ test("two fingers zoom", async () => {
 
 test("parts that were one mesh are drawn without gaps, until they are cut apart", async () => {
     const copy = join(folder, "y");
-    cpSync(new URL("../../examples/y-tree", import.meta.url), copy, { recursive: true });
+    makeCooked(copy, yTree);
     const other = await startView(join(copy, "scene.json"));
     const own = await openPage(browser, other.url);
     try {

@@ -5,13 +5,14 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readPng } from "./picture.js";
-import { WAIT, atRest, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView, yTree } from "./session.js";
 
 let folder, browser, view, page;
 
 before(async () => {
     folder = makeFolder();
-    for (const name of ["y-tree", "beam"]) cpSync(new URL(`../../examples/${name}`, import.meta.url), join(folder, name), { recursive: true });
+    makeCooked(join(folder, "y-tree"), yTree);
+    cpSync(new URL("../../examples/beam", import.meta.url), join(folder, "beam"), { recursive: true });
     browser = await startBrowser();
 });
 

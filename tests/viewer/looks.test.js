@@ -1,17 +1,16 @@
 // How the page looks and is handled: dark and light, on a phone, in a hidden tab, by keys alone.
 
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure, readPng } from "./picture.js";
-import { WAIT, atRest, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView, yTree } from "./session.js";
 
 let folder, browser, view, page;
 
 before(async () => {
     folder = makeFolder();
-    cpSync(new URL("../../examples/y-tree", import.meta.url), folder, { recursive: true });
+    makeCooked(folder, yTree);
     [view, browser] = await Promise.all([startView(join(folder, "scene.json")), startBrowser()]);
 });
 

@@ -16,8 +16,9 @@ export const makeFolder = () => mkdtempSync(join(tmpdir(), "bough-viewer-"));
 export const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true });
 export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
 
-// `bough example NAME` with its components cooked, which the tests of a build do once for all of them.
+// `bough example NAME`, or a copy of the folder NAME, with components that are cooked once for all tests of a build.
 const cooked = new URL("../app/cooked.sh", import.meta.url).pathname;
+export const yTree = new URL("../../examples/y-tree", import.meta.url).pathname;
 export const makeCooked = (folder, name, ...options) => execFileSync("sh", [cooked, program, folder, name, ...options], { stdio: ["ignore", "ignore", "inherit"] });
 
 // bough view: {url, port, token, stop()}
