@@ -103,6 +103,19 @@ static inline int line_count(const char *text) {
     return lines;
 }
 
+/* `bough example NAME` in a folder of this test, with its components cooked: by the first test of a build that wants them.
+ * `leaves`: of an oak; else NULL. Its scene file. */
+static inline const char *make_cooked(const char *folder, const char *name, const char *leaves) {
+    char command[1200], scene[80];
+    mkdir(work(""), 0700);
+    snprintf(command, sizeof command, "sh '%s/tests/app/cooked.sh' '%s' '%s' %s %s %s", BOUGH_SOURCE_DIR, BOUGH_PROGRAM,
+             work(folder), name, leaves ? "--leaves" : "", leaves ? leaves : "");
+    if (system(command) != 0)
+        fail_msg("%s failed", command);
+    snprintf(scene, sizeof scene, "%s/scene.json", folder);
+    return work(scene);
+}
+
 /* One sentence: a line "bough: ..."; mistakes in options may have argp's "Try ..." as a second one. */
 static inline bool is_one_sentence(void) {
     size_t length = strlen(err);

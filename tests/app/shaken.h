@@ -30,17 +30,6 @@ typedef struct {
     int64_t refused;  /* steps */
 } shaken;
 
-/* `bough example NAME` in the folder of this test. */
-static inline const char *make_example(const char *name, const char *leaves) {
-    char scene[64];
-    if (leaves)
-        check_run(0, "example", name, "-o", name, "--leaves", leaves);
-    else
-        check_run(0, "example", name, "-o", name);
-    snprintf(scene, sizeof scene, "%s/scene.json", name);
-    return work(scene);
-}
-
 /* A root that flies is held by nothing but its inertia, and what hangs on it gives way; in a loop, what hangs on a part
  * is held at the other end too. */
 static inline double *find_carried(const bough_tree_model *model, bool alone) {

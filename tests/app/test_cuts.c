@@ -124,7 +124,7 @@ static tally saw_through(bough_context *ctx, const bough_tree_model *model, boug
 static void the_oak_survives_the_saw(void **unused) {
     (void)unused;
     const int changes = test_long() ? 1000 : 60;
-    const char *path = make_example("oak", test_long() ? NULL : "80");
+    const char *path = make_cooked("oak", "oak", test_long() ? NULL : "50");
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     bough_tree_model *model;

@@ -30,7 +30,9 @@ static void check_frame(bough_context *ctx, const glb_file *file, const bough_tr
 
 static void the_animation_is_the_motion_of_the_engine(void **state) {
     (void)state;
-    check_run(0, "demo", "--frames", "2", "--leaves", "4");
+    mkdir(work("demo"), 0700);
+    make_cooked("demo/oak", "oak", "50");
+    check_run(0, "demo", "--frames", "2", "--leaves", "50");
     glb_file file = read_glb(work("demo/oak.glb"));
     check_accessors(&file);
     bough_context *ctx = test_context(1);
@@ -66,7 +68,7 @@ static void interrupt(const char *const words[], const char *where, const char *
 static void interrupted_it_keeps_what_was_done(void **state) {
     (void)state;
     remove(work("demo/oak.glb")), remove(work("demo/oak.png"));
-    interrupt(WORDS("demo", "--frames", "10000", "--leaves", "4"), "demo", "oak.glb", 0);
+    interrupt(WORDS("demo", "--frames", "10000", "--leaves", "50"), "demo", "oak.glb", 0);
     glb_file file = read_glb(work("demo/oak.glb"));
     check_accessors(&file);
     close_glb(&file);

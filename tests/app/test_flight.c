@@ -5,13 +5,11 @@
 
 static bough_context *ctx;
 
-/* Made and cooked once for all tests. */
 static int prepare(void **state) {
     (void)state;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
     ctx = test_context(1);
-    check_run(0, "example", "letters");
-    check_run(0, "cook", "letters/scene.json");
+    make_cooked("letters", "letters", NULL);
     return 0;
 }
 
@@ -250,7 +248,7 @@ static void check_wings_are_alike(const flight *f) {
 /* The thrusters turn the station by force times arm times time, and do not push it away. */
 static void thrusters_turn_the_station(void **state) {
     (void)state;
-    check_run(0, "example", "station");
+    make_cooked("station", "station", NULL);
     flight f = take_off("station/scene.json");
     const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
     const bough_frame *right = &f.state->frames[bough_tree_model_find_part(f.model, "right 3")];

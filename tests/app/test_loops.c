@@ -141,7 +141,7 @@ static void the_chandelier_swings_and_comes_to_rest(void **state) {
 /* Before anything is stepped. */
 static void what_knows_no_loops_is_refused(void **state) {
     (void)state;
-    check_run(0, "example", "bridge");
+    make_cooked("bridge", "bridge", NULL);
     check_mistake(1, "bridge/scene.json: joints and ties need the exact coupling, L3\n", "run", "bridge/scene.json",
                   "--coupling", "L1");
     check_mistake(1, "integrators know no ties", "run", "bridge/scene.json", "--integrator", "bdf2");

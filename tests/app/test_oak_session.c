@@ -78,7 +78,7 @@ static void changes_of_the_oak_replay_to_the_bit(void **unused) {
     bough_tree_state *state, *other;
     bough_tree_log *log;
     bool same;
-    check_run(0, "example", "oak", "-o", "oak", "--leaves", test_long() ? "1394" : "60");
+    make_cooked("oak", "oak", test_long() ? "1394" : "50");
     check_run(0, "pack", "oak/scene.json", "-o", "oak.pack");
     check_ok(one, bough_tree_model_load(one, work("oak.pack"), &model));
     check_ok(one, bough_tree_state_create(one, model, &state));

@@ -1,7 +1,7 @@
 // Khronos' validator finds no error and no warning in glTF files. Validates those that it is given, or, with --bough
 // PROGRAM, all kinds that this program records.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,7 @@ async function mistakes(path) {
 // mechanism, and wood with leaves.
 function record(program, folder) {
     const bough = (...words) => execFileSync(resolve(program), words, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    const cooked = (...words) => execFileSync("sh", [join(examples, "../tests/app/cooked.sh"), resolve(program), ...words], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     for (const [from, to] of [["two-leaves", "leaves.json"], ["pendulum", "pendulum.json"]])
         copyFileSync(join(examples, from, "scene.json"), join(folder, to));
     bough("run", "leaves.json", "--time", "0.5", "--record", "leaves.glb");
@@ -37,13 +38,15 @@ function record(program, folder) {
     scene.events = [{ time: 0.05, detach: "leaf 1" }, { time: 0.15, remove: "leaf 1" }];
     writeFileSync(join(folder, "gone.json"), JSON.stringify(scene));
     bough("run", "gone.json", "--time", "0.3", "--record", "gone.glb");
-    bough("example", "ring", "-o", "ring");
+    cooked("ring", "ring");
     bough("run", "ring/scene.json", "--time", "0.5", "--record", "ring.glb");
     writeFileSync(join(folder, "helix.json"), JSON.stringify({
         bough: 1, generate: { helix: { links: 30 } }, gravity: [0, 0, -9.81], time: { dt: 0.01, duration: 1 },
     }));
     bough("run", "helix.json", "--record", "helix.glb");
-    bough("demo", "-o", "demo", "--leaves", "20", "--frames", "10");
+    mkdirSync(join(folder, "demo"));
+    cooked("demo/oak", "oak", "--leaves", "50");
+    bough("demo", "-o", "demo", "--leaves", "50", "--frames", "10");
     return ["leaves", "baked", "body", "still", "gone", "ring", "helix", "demo/oak"].map((name) => join(folder, `${name}.glb`));
 }
 

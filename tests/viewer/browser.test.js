@@ -1,20 +1,21 @@
 // The page in a real browser with the real program: a small oak is looked at, pulled, cut and recorded.
 
 import assert from "node:assert/strict";
-import { cpSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { WAIT, atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView, yTree } from "./session.js";
 
+const BETWEEN = 500; // ms: a picture of an oak takes long
 let folder, scene, server, browser, page;
 
 before(async () => {
     folder = makeFolder();
-    bough("example", "oak", "--leaves", "50", "-o", join(folder, "oak"));
+    makeCooked(join(folder, "oak"), "oak", "--leaves", "50");
     scene = join(folder, "oak", "scene.json");
     [server, browser] = await Promise.all([startView(scene), startBrowser()]);
-    page = await openPage(browser, server.url);
+    page = await openPage(browser, server.url, { between: BETWEEN });
     await page.getByText("Method", { exact: true }).click();
 });
 
@@ -31,10 +32,11 @@ const button = (name) => page.getByRole("button", { name, exact: true });
 const key = (name) => page.keyboard.press(name);
 const distance = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
 
-// Nothing is drawn while nothing moves: what can be tested so takes less time.
+// Nothing is drawn while nothing moves: what can be tested so takes less time, and stays where it was seen.
 async function rest() {
-    if (!(await look(() => bough.settings.paused))) await button("Pause").click();
-    await until(() => bough.settings.paused);
+    if (await look(() => bough.settings.paused)) return;
+    await button("Pause").click();
+    await atRest(page);
 }
 async function go() {
     if (await look(() => bough.settings.paused)) await button("Play").click();
@@ -45,13 +47,6 @@ async function go() {
 async function setting(name, value, check) {
     await control(name).fill(String(value));
     await until(check);
-}
-
-// Until what was done is on the screen.
-async function drawing(what) {
-    const drawn = await look(() => bough.drawn);
-    await what();
-    await until((drawn) => bough.drawn > drawn, drawn);
 }
 
 // A vertex of some part of the component that is in front of the others, and where it is on the screen.
@@ -251,6 +246,8 @@ test("parts are found by name, and a click on the list picks and centres them", 
 
 test("a poke moves what it hits", async () => {
     await rest();
+    await button("Reset").click(); // where it stands still, nothing is slowed down
+    await until(() => bough.time === 0 && bough.numbers.time === 0);
     const { pixel } = await visibleVertex("limb");
     const step = async () => {
         const { time } = await look(() => bough.numbers);
@@ -297,12 +294,14 @@ test("colours show displacement, stress and interfaces, with a legend", async ()
         // A number without a unit is the number itself: no "m" for a thousandth.
         if (!unit) assert.ok(Math.abs(Number(legend) / whole - 1) < 0.1, `the legend says ${legend} for ${whole}`);
     }
-    await drawing(() => key("f"));
+    await key("f");
+    await drawn(page);
     const picture = measure(await page.screenshot());
     assert.ok(picture.blue > 0.003 && picture.green + picture.yellow > 0.0005, JSON.stringify(picture));
     const coloured = picture.colours;
-    await drawing(() => control("Wireframe").selectOption("surface"));
-    await drawing(() => control("Shadows").check());
+    await control("Wireframe").selectOption("surface");
+    await control("Shadows").check();
+    await drawn(page);
     assert.notEqual(measure(await page.screenshot()).colours, coloured);
     await control("Wireframe").selectOption("none");
     await control("Shadows").uncheck();
@@ -411,7 +410,7 @@ test("two fingers zoom", async () => {
 
 test("parts that were one mesh are drawn without gaps, until they are cut apart", async () => {
     const copy = join(folder, "y");
-    cpSync(new URL("../../examples/y-tree", import.meta.url), copy, { recursive: true });
+    makeCooked(copy, yTree);
     const other = await startView(join(copy, "scene.json"));
     const own = await openPage(browser, other.url);
     try {

@@ -77,6 +77,7 @@ const apart = (a, b) => Math.hypot(...a.map((x, c) => x - b[c]));
 
 test("the walker goes out of a view that stands still, and stays in the middle of one that follows", async () => {
     await begin();
+    await page.keyboard.press("f"); // it may have walked before the page was there
     const start = await see();
     await walkTo(start.x + 0.12);
     const left = await see();
@@ -87,7 +88,7 @@ test("the walker goes out of a view that stands still, and stays in the middle o
     await walkTo(left.x + 0.12);
     const kept = await see();
     assert.ok(Math.hypot(...kept.walker) < 4, `it is ${kept.walker} px aside`);
-    assert.ok(apart(kept.ground, left.ground) > 30, `the ground moved by ${apart(kept.ground, left.ground)} px only`);
+    assert.ok(apart(kept.ground, left.ground) > 30, JSON.stringify({ start, left, kept }));
     assert.deepEqual(page.errors, []);
 });
 

@@ -1,17 +1,16 @@
 // How the page looks and is handled: dark and light, on a phone, in a hidden tab, by keys alone.
 
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure, readPng } from "./picture.js";
-import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeCooked, makeFolder, openPage, removeFolder, startBrowser, startView, yTree } from "./session.js";
 
 let folder, browser, view, page;
 
 before(async () => {
     folder = makeFolder();
-    cpSync(new URL("../../examples/y-tree", import.meta.url), folder, { recursive: true });
+    makeCooked(folder, yTree);
     [view, browser] = await Promise.all([startView(join(folder, "scene.json")), startBrowser()]);
 });
 
@@ -25,10 +24,15 @@ const look = (what, ...args) => page.evaluate(what, ...args);
 const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
 const button = (name) => page.getByRole("button", { name, exact: true });
 
-async function open(options) {
-    await page?.context().close();
-    page = await openPage(browser, view.url, options);
-    await until(() => window.bough?.drawn > 0 && bough.frame > 0); // one frame, where it rests
+// A page takes seconds of a processor to load: tests that want the same page share it.
+let opened = "";
+async function open(options = {}) {
+    if (JSON.stringify(options) !== opened) {
+        await page?.context().close();
+        page = await openPage(browser, view.url, options);
+        opened = JSON.stringify(options);
+        await until(() => window.bough?.drawn > 0 && bough.frame > 0); // one frame, where it rests
+    }
     await play();
 }
 
@@ -65,7 +69,7 @@ const colours = (selector) => look((selector) => {
 test("dark and light follow the system, and can be read", async () => {
     const skies = {};
     for (const scheme of ["light", "dark"]) {
-        await open({ colorScheme: scheme });
+        await open({ colorScheme: scheme, deviceScaleFactor: 1 });
         assert.equal(await look(() => document.documentElement.dataset.theme), scheme);
         for (const selector of ["#left label span", "#right summary", "#bottom button", "#clock", "#state", "#scene", ".facts, .hint"]) {
             const { text, behind } = await colours(selector);
@@ -82,114 +86,14 @@ test("dark and light follow the system, and can be read", async () => {
     assert.deepEqual(page.errors, []);
 });
 
-test("a tab that is hidden asks for no frames, and goes on when it is seen again", async () => {
-    await open();
-    const cdp = await page.context().newCDPSession(page);
-    // Another tab in front: browsers then call no requestAnimationFrame, and neither does this.
-    const hide = (hidden) => page.evaluate((hidden) => {
-        Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
-        Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (hidden ? "hidden" : "visible") });
-        window.hiddenFrames ??= window.requestAnimationFrame;
-        window.requestAnimationFrame = hidden ? (call) => ((window.waiting = call), 0) : window.hiddenFrames;
-        document.dispatchEvent(new Event("visibilitychange"));
-        if (!hidden && window.waiting) window.requestAnimationFrame(window.waiting), (window.waiting = null);
-    }, hidden);
-    await hide(true);
-    await until(() => window.waiting); // the picture that was asked for before is drawn
-    const before = await look(() => ({ frame: bough.frame, drawn: bough.drawn, time: bough.numbers.time }));
-    await until((time) => bough.numbers.time > time + 0.5, before.time); // the simulation goes on
-    const after = await look(() => ({ frame: bough.frame, drawn: bough.drawn }));
-    assert.ok(after.drawn === before.drawn, "something was drawn");
-    assert.ok(after.frame <= before.frame + 2, `${after.frame - before.frame} frames came`);
-    await hide(false);
-    await until((drawn) => bough.drawn > drawn + 2, after.drawn);
-    await until((frame) => bough.frame > frame + 3, after.frame);
-    await cdp.detach();
-    assert.deepEqual(page.errors, []);
-});
-
-test("on a phone the scene is seen, the controls are reached, and a finger pulls", async () => {
-    await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
-    const { clientWidth, scrollWidth } = await look(() => ({ clientWidth: document.documentElement.clientWidth, scrollWidth: document.documentElement.scrollWidth }));
-    assert.ok(scrollWidth <= clientWidth + 1, `the page is ${scrollWidth} wide on a screen of ${clientWidth}`);
-    const inside = async (name) => {
-        const box = await button(name).boundingBox();
-        assert.ok(box && box.x >= -1 && box.x + box.width <= 391 && box.y >= 0 && box.y + box.height <= 845, `${name} is at ${JSON.stringify(box)}`);
-    };
-    for (const name of ["Pause", "Reset", "Step", "Panels", "Fit"]) await inside(name);
-    // Fit fills 0.74 of the height by a tall scene: bars are above and below that.
-    const bars = await look(() => ["top", "bottom"].map((id) => document.getElementById(id).getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })));
-    assert.ok(bars[0].bottom < 844 * 0.13 + 8 && bars[1].top > 844 * 0.87 - 8, JSON.stringify(bars));
-    // Panels are sheets that come when they are called.
-    await button("Panels").tap();
-    await page.getByLabel("Wind", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
-    const wind = await page.getByLabel("Wind", { exact: true }).boundingBox();
-    assert.ok(wind.x >= 0 && wind.x + wind.width <= 390 && wind.y >= 0 && wind.y < 844);
-    await button("Panels").tap();
-    await until(() => !document.body.classList.contains("sheets"));
-    // It rests while a place to touch is looked for and touched: on a busy machine it would be elsewhere by then.
-    await button("Pause").tap();
-    await atRest(page);
-    const spot = await look(() => {
-        for (let part = bough.partCount() - 1; part >= 0; part--)
-            for (let vertex = bough.vertexCount(part) - 1; vertex >= 0; vertex -= 7) {
-                const pixel = bough.project(bough.vertexPosition(part, vertex));
-                if (!pixel || pixel[0] < 20 || pixel[0] > 340 || pixel[1] < 150 || pixel[1] > 600) continue;
-                const hit = document.elementFromPoint(...pixel)?.id === "picture" && bough.at(...pixel);
-                if (hit && hit.part === part && bough.vertexPosition(part, hit.vertex)[2] > 1) return { part, vertex: hit.vertex, pixel };
-            }
-        return null;
-    });
-    assert.ok(spot, "no branch can be touched");
-    const cdp = await page.context().newCDPSession(page);
-    const touch = (type, ...points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y, id: 0 })) });
-    const [x, y] = spot.pixel, start = await look(({ part, vertex }) => bough.vertexPosition(part, vertex), spot);
-    await touch("touchStart", [x, y]);
-    for (const share of [0.3, 0.6, 1]) await touch("touchMove", [x + 60 * share, y + 60 * share]);
-    await until(() => bough.held.length === 1);
-    await page.keyboard.press(" ");
-    await until(([{ part, vertex }, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((c, i) => c - start[i])) > 0.005, [spot, start]);
-    await touch("touchEnd");
-    await until(() => bough.held.length === 0);
-    assert.deepEqual(page.errors, []);
-});
-
-test("on a phone that lies on its side no bar covers the panels", async () => {
-    await open({ viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
-    await button("Panels").tap();
-    await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
-    for (const [width, height] of [[844, 390], [667, 375]]) {
-        await page.setViewportSize({ width, height });
-        for (const paused of [false, true]) {
-            if ((await look(() => bough.settings.paused)) !== paused) await button(paused ? "Pause" : "Play").tap();
-            await until((paused) => bough.settings.paused === paused && document.body.classList.contains("paused") === paused, paused);
-            const boxes = await look(() => Object.fromEntries(["top", "left", "right", "bottom"].map((id) => {
-                const { left, right, top, bottom } = document.getElementById(id).getBoundingClientRect();
-                return [id, { left, right, top, bottom }];
-            })));
-            const timeline = await page.locator(".timeline").boundingBox();
-            assert.equal(timeline !== null, paused, "it takes place while it is of use");
-            for (const id of ["left", "right"]) {
-                const { left, right, top, bottom } = boxes[id];
-                assert.ok(left >= 0 && right <= width && bottom - top > 120, `${id} has no room: ${JSON.stringify(boxes)}`);
-                assert.ok(top >= boxes.top.bottom && bottom <= (timeline ? timeline.y : boxes.bottom.top) + 1, `a bar covers ${id}: ${JSON.stringify(boxes)}`);
-            }
-            assert.ok(boxes.left.right <= boxes.right.left, "the panels cover each other");
-            assert.ok(boxes.bottom.bottom <= height && boxes.bottom.left >= 0 && boxes.bottom.right <= width, JSON.stringify(boxes.bottom));
-        }
-        assert.deepEqual(page.errors, []);
-    }
-});
-
 test("the floor does not pretend to be solid: between its lines there is nothing", async () => {
-    await open();
+    await open({ colorScheme: "dark", deviceScaleFactor: 1 });
     await page.keyboard.press("\\");
     await page.keyboard.press(" ");
-    await until(() => bough.settings.paused);
+    await atRest(page);
     const shown = async (key = "N") => {
-        const { drawn } = await look(() => bough);
         await page.keyboard.press(key);
-        await until((drawn) => bough.drawn > drawn, drawn);
+        await drawn(page);
         return readPng(await page.screenshot());
     };
     const without = await shown(), lines = await shown();
@@ -239,6 +143,108 @@ test("how hard somebody pulls is seen also over a panel", async () => {
     });
     await page.mouse.up();
     assert.ok(inside && above, JSON.stringify({ inside, above }));
+});
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+test("on a phone the scene is seen, the controls are reached, and a finger pulls", async () => {
+    await open(phone);
+    const { clientWidth, scrollWidth } = await look(() => ({ clientWidth: document.documentElement.clientWidth, scrollWidth: document.documentElement.scrollWidth }));
+    assert.ok(scrollWidth <= clientWidth + 1, `the page is ${scrollWidth} wide on a screen of ${clientWidth}`);
+    const inside = async (name) => {
+        const box = await button(name).boundingBox();
+        assert.ok(box && box.x >= -1 && box.x + box.width <= 391 && box.y >= 0 && box.y + box.height <= 845, `${name} is at ${JSON.stringify(box)}`);
+    };
+    for (const name of ["Pause", "Reset", "Step", "Panels", "Fit"]) await inside(name);
+    // Fit fills 0.74 of the height by a tall scene: bars are above and below that.
+    const bars = await look(() => ["top", "bottom"].map((id) => document.getElementById(id).getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })));
+    assert.ok(bars[0].bottom < 844 * 0.13 + 8 && bars[1].top > 844 * 0.87 - 8, JSON.stringify(bars));
+    // Panels are sheets that come when they are called.
+    await button("Panels").tap();
+    await page.getByLabel("Wind", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
+    const wind = await page.getByLabel("Wind", { exact: true }).boundingBox();
+    assert.ok(wind.x >= 0 && wind.x + wind.width <= 390 && wind.y >= 0 && wind.y < 844);
+    await button("Panels").tap();
+    await until(() => !document.body.classList.contains("sheets"));
+    // It rests while a place to touch is looked for and touched: on a busy machine it would be elsewhere by then.
+    await button("Pause").tap();
+    await atRest(page);
+    const spot = await look(() => {
+        for (let part = bough.partCount() - 1; part >= 0; part--)
+            for (let vertex = bough.vertexCount(part) - 1; vertex >= 0; vertex -= 7) {
+                const pixel = bough.project(bough.vertexPosition(part, vertex));
+                if (!pixel || pixel[0] < 20 || pixel[0] > 340 || pixel[1] < 150 || pixel[1] > 600) continue;
+                const hit = document.elementFromPoint(...pixel)?.id === "picture" && bough.at(...pixel);
+                if (hit && hit.part === part && bough.vertexPosition(part, hit.vertex)[2] > 1) return { part, vertex: hit.vertex, pixel };
+            }
+        return null;
+    });
+    assert.ok(spot, "no branch can be touched");
+    const cdp = await page.context().newCDPSession(page);
+    const touch = (type, ...points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y, id: 0 })) });
+    const [x, y] = spot.pixel, start = await look(({ part, vertex }) => bough.vertexPosition(part, vertex), spot);
+    await touch("touchStart", [x, y]);
+    for (const share of [0.3, 0.6, 1]) await touch("touchMove", [x + 60 * share, y + 60 * share]);
+    await until(() => bough.held.length === 1);
+    await page.keyboard.press(" ");
+    await until(([{ part, vertex }, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((c, i) => c - start[i])) > 0.005, [spot, start]);
+    await touch("touchEnd");
+    await until(() => bough.held.length === 0);
+    assert.deepEqual(page.errors, []);
+});
+
+test("on a phone that lies on its side no bar covers the panels", async () => {
+    await open(phone);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await button("Panels").tap();
+    await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
+    for (const [width, height] of [[844, 390], [667, 375]]) {
+        await page.setViewportSize({ width, height });
+        for (const paused of [false, true]) {
+            if ((await look(() => bough.settings.paused)) !== paused) await button(paused ? "Pause" : "Play").tap();
+            await until((paused) => bough.settings.paused === paused && document.body.classList.contains("paused") === paused, paused);
+            const boxes = await look(() => Object.fromEntries(["top", "left", "right", "bottom"].map((id) => {
+                const { left, right, top, bottom } = document.getElementById(id).getBoundingClientRect();
+                return [id, { left, right, top, bottom }];
+            })));
+            const timeline = await page.locator(".timeline").boundingBox();
+            assert.equal(timeline !== null, paused, "it takes place while it is of use");
+            for (const id of ["left", "right"]) {
+                const { left, right, top, bottom } = boxes[id];
+                assert.ok(left >= 0 && right <= width && bottom - top > 120, `${id} has no room: ${JSON.stringify(boxes)}`);
+                assert.ok(top >= boxes.top.bottom && bottom <= (timeline ? timeline.y : boxes.bottom.top) + 1, `a bar covers ${id}: ${JSON.stringify(boxes)}`);
+            }
+            assert.ok(boxes.left.right <= boxes.right.left, "the panels cover each other");
+            assert.ok(boxes.bottom.bottom <= height && boxes.bottom.left >= 0 && boxes.bottom.right <= width, JSON.stringify(boxes.bottom));
+        }
+        assert.deepEqual(page.errors, []);
+    }
+});
+
+test("a tab that is hidden asks for no frames, and goes on when it is seen again", async () => {
+    await open();
+    const cdp = await page.context().newCDPSession(page);
+    // Another tab in front: browsers then call no requestAnimationFrame, and neither does this.
+    const hide = (hidden) => page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+        Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (hidden ? "hidden" : "visible") });
+        window.hiddenFrames ??= window.requestAnimationFrame;
+        window.requestAnimationFrame = hidden ? (call) => ((window.waiting = call), 0) : window.hiddenFrames;
+        document.dispatchEvent(new Event("visibilitychange"));
+        if (!hidden && window.waiting) window.requestAnimationFrame(window.waiting), (window.waiting = null);
+    }, hidden);
+    await hide(true);
+    await until(() => window.waiting); // the picture that was asked for before is drawn
+    const before = await look(() => ({ frame: bough.frame, drawn: bough.drawn, time: bough.numbers.time }));
+    await until((time) => bough.numbers.time > time + 0.5, before.time); // the simulation goes on
+    const after = await look(() => ({ frame: bough.frame, drawn: bough.drawn }));
+    assert.ok(after.drawn === before.drawn, "something was drawn");
+    assert.ok(after.frame <= before.frame + 2, `${after.frame - before.frame} frames came`);
+    await hide(false);
+    await until((drawn) => bough.drawn > drawn + 2, after.drawn);
+    await until((frame) => bough.frame > frame + 3, after.frame);
+    await cdp.detach();
+    assert.deepEqual(page.errors, []);
 });
 
 test("the last seconds can be looked at again, and gone on from", async () => {

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readPng } from "./picture.js";
-import { WAIT, atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { WAIT, atRest, drawn, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WEIGHT = 9.81 * 2, ROD = 9.81 * 0.6; // N, of the ball and of the rod
 let folder, browser, view, page;
@@ -37,7 +37,7 @@ before(async () => {
     folder = makeFolder();
     writeFileSync(join(folder, "arm.json"), JSON.stringify(arm));
     [view, browser] = await Promise.all([startView(join(folder, "arm.json")), startBrowser()]);
-    page = await openPage(browser, view.url);
+    page = await openPage(browser, view.url, { deviceScaleFactor: 1 }); // arrows are counted by their pixels
     await page.getByText("Method", { exact: true }).click();
     await until(() => window.bough?.drawn > 2 && bough.time > 0.02);
 });
@@ -86,14 +86,17 @@ const count = async () => {
 test("they are drawn when somebody asks, with arrows", async () => {
     assert.equal(await look(() => bough.jointsShown), false);
     await page.keyboard.press("\\"); // without panels
-    const before = await count(), { drawn } = await look(() => bough);
+    await drawn(page);
+    const before = await count();
     await page.keyboard.press("R");
-    await until((drawn) => bough.jointsShown && bough.drawn > drawn, drawn);
+    await until(() => bough.jointsShown);
+    await drawn(page);
     const shown = await count();
     assert.ok(shown.force > before.force + 100 && shown.torque > before.torque + 100, JSON.stringify({ before, shown }));
     assert.match(await control("Largest forces").textContent(), /Longest force\d+(\.\d+)? N.*Longest torque\d+(\.\d+)? N m/);
     await page.keyboard.press("R");
     await until(() => !bough.jointsShown);
+    await drawn(page);
     assert.deepEqual(await count(), before);
     await page.keyboard.press("\\");
 });

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-export const WAIT = 120000; // ms: software that draws on a busy machine is slow, and waiting costs nothing where it is not
+// ms: software that draws on a busy machine is slow, and waiting costs nothing where it is not.
+export const WAIT = Number(process.env.BOUGH_WAIT ?? 120000);
 
 const program = process.env.BOUGH_PROGRAM;
 const viewer = new URL("../../viewer", import.meta.url).pathname;
@@ -14,6 +15,11 @@ const viewer = new URL("../../viewer", import.meta.url).pathname;
 export const makeFolder = () => mkdtempSync(join(tmpdir(), "bough-viewer-"));
 export const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true });
 export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
+
+// `bough example NAME`, or a copy of the folder NAME, with components that are cooked once for all tests of a build.
+const cooked = new URL("../app/cooked.sh", import.meta.url).pathname;
+export const yTree = new URL("../../examples/y-tree", import.meta.url).pathname;
+export const makeCooked = (folder, name, ...options) => execFileSync("sh", [cooked, program, folder, name, ...options], { stdio: ["ignore", "ignore", "inherit"] });
 
 // bough view: {url, port, token, stop()}
 export const startView = (scene, ...options) => startViewOf(program, scene, ...options);
@@ -44,6 +50,9 @@ export function startBrowser() {
     });
 }
 
+// Until what was done before is on the screen: whatever waits to be drawn is drawn in the next picture.
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 // Paused: until what was under way has come and is drawn. Of two more sets of numbers the second was made after the pause; the
 // page has the scene where they have it (numbers have nine digits), and has drawn since.
 export async function atRest(page, timeout = WAIT) {
@@ -56,12 +65,20 @@ export async function atRest(page, timeout = WAIT) {
         const now = await page.evaluate(() => JSON.stringify([bough.plots.samples, bough.time, bough.numbers.time, bough.settings.paused, bough.drawn]));
         throw new Error(`nothing came to rest after ${samples} sets of numbers: [numbers, time drawn, time told, paused, drawn] are ${now}`, { cause: error });
     }
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await drawn(page);
 }
 
-// A page that keeps what its console says of errors.
-export async function openPage(browser, url, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
+// The processor draws these pages, and that is most of what they cost: every other pixel in each direction, and ten pictures
+// a second instead of sixty, are enough for all tests but those that look at pixels; these say `deviceScaleFactor: 1`.
+const drawSeldom = (between) => {
+    const draw = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (call) => setTimeout(() => draw(call), between);
+};
+
+// A page that keeps what its console says of errors. `between`: ms of rest between pictures.
+export async function openPage(browser, url, { between = 80, ...options } = {}) {
+    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, deviceScaleFactor: 0.5, acceptDownloads: true, ...options });
+    await page.addInitScript(drawSeldom, between);
     page.setDefaultTimeout(WAIT);
     page.errors = [];
     page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
