@@ -99,6 +99,19 @@ double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x) {
     return gap.d;
 }
 
+/* Over heights z - h, over the slope there. */
+double bo_obstacle_near(const bo_obstacle *obstacle, bo_vec3 x, bo_vec3 *n) {
+    const bo_vec3 y = bo_mat_tvec(obstacle->pose.R, bo_sub(x, obstacle->pose.t));
+    bo_gap gap;
+    if (obstacle->kind == BO_OBSTACLE_GRID)
+        bo_grid_distance(obstacle->grid, y, &gap);
+    else
+        gap_in_own_axes(obstacle, y, &gap);
+    if (n)
+        *n = bo_normalize(bo_mat_vec(obstacle->pose.R, gap.n));
+    return obstacle->kind == BO_OBSTACLE_HEIGHT ? gap.d / bo_norm(gap.n) : gap.d;
+}
+
 /* ---- reach ---- */
 
 #define MOST_ROUNDS 100

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#define MOST_OBSTACLES 1000           /* a slip or an attack beyond */
-enum { MOST_GRIDS = 100 };            /* each takes a part of a second */
-enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longest side; around the shape */
+#define MOST_OBSTACLES 1000 /* a slip or an attack beyond */
+enum { MOST_GRIDS = 100 };  /* each takes a part of a second */
+enum { GRID_CELLS = 40 };   /* of a grid of distances, along its longest side */
 
 /* ---- reading ---- */
 
@@ -65,40 +65,13 @@ static bo_se3 pose_at(const void *data, double t) {
     return bo_se3_mul((bo_se3){pose.rotation, pose.position}, shape->frame);
 }
 
-/* Distances from triangles, on a grid around them. */
-static bough_status fill_grid(bo_json at, const bo_triangles *t, bo_distance_grid *grid) {
-    bough_context *ctx = at.ctx;
-    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
-    for (size_t i = 0; i < t->vertex_count; i++) {
-        const bo_vec3 x = bo_load3(t->vertices + 3 * i);
-        low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-        high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
-    }
-    const double sides[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
-    const double cell = fmax(sides[0], fmax(sides[1], sides[2])) / GRID_CELLS;
-    if (!(cell > 0 && isfinite(cell)))
-        return bo_json_fail(at, "has no size");
-    int32_t counts[3];
-    for (int k = 0; k < 3; k++)
-        counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
-    const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
-    double *distances = BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2]);
-    if (!distances)
-        return BOUGH_ERROR_MEMORY;
-    bough_status status =
-        bo_distances_of_surface(ctx, (int32_t)t->vertex_count, t->vertices, (int32_t)t->triangle_count, t->corners,
-                                counts, cell, origin, distances);
-    if (status == BOUGH_OK)
-        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, grid);
-    bo_free(ctx, distances);
-    return status;
-}
-
 static bough_status make_grid(bo_json at, const bo_scene_shape *from, bo_distance_grid *grid) {
     bo_triangles t = {0};
     bough_status status = bo_shape_triangles(at.ctx, from, 1, &t);
     if (status == BOUGH_OK)
-        status = fill_grid(at, &t, grid);
+        status = bo_json_explain(at, bo_distance_grid_around(at.ctx, (int32_t)t.vertex_count, t.vertices,
+                                                             (int32_t)t.triangle_count, t.corners,
+                                                             from->cells > 0 ? from->cells : GRID_CELLS, grid, NULL));
     bo_triangles_free(at.ctx, &t);
     return status;
 }
