@@ -2,47 +2,127 @@
 
 #include "scene/entries.h"
 
-/* The shape of a part that others touch: one sphere, capsule or box. */
-static bough_status read_shape(bo_json at, uint64_t *hash, bo_obstacle *shape) {
+#include "base/pose.h"
+#include "rig/shape.h"
+
+#define MOST_SOLIDS 10000     /* a slip or an attack beyond */
+enum { MOST_MESHES = 100 };   /* each takes a part of a second, and a megabyte */
+enum { CYLINDER_SIDES = 48 }; /* of the hull of a cylinder: 0.2 % of its radius within it */
+
+/* ---- solids ---- */
+
+/* A shape as large as its part is; `numbers` holds its points or heights. */
+static bough_status scale_shape(bough_context *ctx, const bo_scene_shape *from, double scale, bough_shape_def *def,
+                                double **numbers) {
+    const bool round = from->form == BO_FORM_CYLINDER;
+    const size_t heights = (size_t)def->columns * (size_t)def->rows;
+    const size_t count = round ? 6 * CYLINDER_SIDES : def->points ? 3 * (size_t)def->point_count : heights;
+    const double *old = def->points ? def->points : def->heights;
+    if (!(*numbers = BO_NEW_ARRAY(ctx, double, count)))
+        return BOUGH_ERROR_MEMORY;
+    for (size_t k = 0; k < count && !round; k++)
+        (*numbers)[k] = scale * old[k];
+    for (size_t k = 0; k < 2 * CYLINDER_SIDES && round; k++) {
+        const double angle = 2 * M_PI * (double)(k / 2) / CYLINDER_SIDES, r = scale * from->radius;
+        bo_store3(*numbers + 3 * k, bo_v3(r * cos(angle), r * sin(angle), (k % 2 ? 0.5 : -0.5) * scale * from->length));
+    }
+    if (round)
+        def->point_count = 2 * CYLINDER_SIDES;
+    if (def->points || round)
+        def->points = *numbers;
+    else
+        def->heights = *numbers;
+    def->cell[0] *= scale, def->cell[1] *= scale;
+    return BOUGH_OK;
+}
+
+/* Makes the surface by which a hull, a cylinder, a height field or a mesh touches, in its own axes. */
+static bough_status make_mesh(bo_json at, const bo_scene_shape *from, double scale, bough_shape_mesh **mesh) {
+    bough_context *ctx = at.ctx;
+    double *numbers = NULL;
+    if (from->form != BO_FORM_MESH) {
+        bough_shape_def def = from->def;
+        bough_status status = scale_shape(ctx, from, scale, &def, &numbers);
+        if (status == BOUGH_OK)
+            status = bo_shape_mesh_of(ctx, &def, mesh);
+        bo_free(ctx, numbers);
+        return bo_json_explain(at, status);
+    }
+    return bo_json_explain(at, bo_shape_touch_mesh(ctx, from, scale, mesh));
+}
+
+static bough_status take_shape(bo_json at, const bo_scene_shape *from, double scale, bo_parts_touch *touch,
+                               bo_tree_solid *solid) {
+    bo_obstacle *to = &solid->shape;
+    if (from->form == BO_FORM_PLANE)
+        return bo_json_fail(at, "is a plane, which has no end: it would reach parts everywhere; take a box");
+    if (bo_body_touch_simple(from, to)) {
+        to->radius *= scale, to->half *= scale;
+        to->halves = bo_scale(scale, to->halves);
+    } else {
+        if (touch->kept.mesh_count == MOST_MESHES)
+            return bo_json_fail(
+                at,
+                "is one of more than %d hulls, cylinders, meshes and height fields; take boxes, spheres "
+                "or capsules",
+                MOST_MESHES);
+        if (!bo_progress(at.ctx, "solids", 0, "distances from shape %d", touch->kept.mesh_count))
+            return bo_fail_cancelled(at.ctx);
+        bough_shape_mesh **mesh = &touch->kept.meshes[touch->kept.mesh_count];
+        BO_TRY(make_mesh(at, from, scale, mesh));
+        touch->kept.mesh_count++;
+        solid->mesh = *mesh;
+        *to = (bo_obstacle){.kind = BO_OBSTACLE_GRID, .grid = &(*mesh)->grid};
+    }
+    to->pose = bo_pose(&from->def.frame);
+    to->pose.t = bo_scale(scale, to->pose.t);
+    return BOUGH_OK;
+}
+
+/* Adds the shapes of a part, one or a list. */
+static bough_status add_solids(bo_json at, int32_t part, double scale, uint64_t *hash, size_t *capacity,
+                               bo_parts_touch *touch) {
     bo_scene_shapes shapes = {0};
     bough_status status = bo_scene_read_shapes(at, &shapes, hash);
-    if (status == BOUGH_OK &&
-        (shapes.count != 1 || !bo_body_touch_simple(&shapes.shapes[0], shape) || shape->kind == BO_OBSTACLE_PLANE))
-        status = bo_json_fail(at, "must be one sphere, capsule or box");
+    for (int32_t i = 0; i < shapes.count && status == BOUGH_OK; i++) {
+        if (touch->def.solid_count == MOST_SOLIDS) {
+            status = bo_json_fail(at, "is one of more than %d shapes of parts", MOST_SOLIDS);
+            break;
+        }
+        if (!BO_RESERVE(at.ctx, touch->solids, *capacity, (size_t)touch->def.solid_count + 1)) {
+            status = bo_fail_memory(at.ctx);
+            break;
+        }
+        bo_tree_solid *solid = &touch->solids[touch->def.solid_count++];
+        *solid = (bo_tree_solid){.part = part};
+        status = take_shape(at, &shapes.shapes[i], scale, touch, solid);
+    }
     bo_scene_free_shapes(at.ctx, &shapes);
     return status;
 }
 
-static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *assembly, uint64_t *hash,
-                               bo_tree_solid *solid) {
+static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *assembly, uint64_t *hash, size_t *capacity,
+                               bo_parts_touch *touch) {
+    int32_t part;
     BO_TRY(bo_json_keys(at, BO_SOLID_KEYS));
-    BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &solid->part));
-    BO_TRY(read_shape(bo_json_must(&at, "shape"), hash, &solid->shape));
-    const bo_part *part = &assembly->parts[solid->part];
-    solid->shape.radius *= part->scale, solid->shape.half *= part->scale;
-    solid->shape.halves = bo_scale(part->scale, solid->shape.halves);
-    solid->shape.pose.t = bo_scale(part->scale, solid->shape.pose.t);
-    return BOUGH_OK;
+    BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &part));
+    return add_solids(bo_json_must(&at, "shape"), part, assembly->parts[part].scale, hash, capacity, touch);
 }
 
 static bough_status read_solids(bo_json at, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
     int32_t count;
+    size_t capacity = 0;
     BO_TRY(bo_json_list(at, &count));
     json_t *names = json_object();
-    touch->solids = BO_NEW_ZEROS(at.ctx, bo_tree_solid, count);
-    bough_status status = names && touch->solids ? BOUGH_OK : bo_fail_memory(at.ctx);
+    touch->kept.meshes = BO_NEW_ZEROS(at.ctx, bough_shape_mesh *, MOST_MESHES);
+    bough_status status = names && touch->kept.meshes ? BOUGH_OK : bo_fail_memory(at.ctx);
     for (int32_t p = 0; p < assembly->part_count && status == BOUGH_OK; p++)
         if (json_object_set_new(names, assembly->parts[p].name, json_integer(p)))
             status = bo_fail_memory(at.ctx);
-    for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
-        bo_json item = bo_json_item(&at, i);
-        status = read_solid(item, names, assembly, hash, &touch->solids[i]);
-        for (int32_t k = 0; k < i && status == BOUGH_OK; k++)
-            if (touch->solids[k].part == touch->solids[i].part)
-                status = bo_json_fail(bo_json_at(&item, "part"), "has a shape already");
-    }
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
+        status = read_solid(bo_json_item(&at, i), names, assembly, hash, &capacity, touch);
     json_decref(names);
-    touch->def.solid_count = count, touch->def.solids = touch->solids;
+    touch->def.solids = touch->solids;
     return status;
 }
 
@@ -108,6 +188,7 @@ void bo_parts_touch_free(bough_context *ctx, bo_parts_touch *touch) {
     if (!touch)
         return;
     bo_body_touch_free(ctx, touch->around);
+    bo_tree_kept_shapes_free(ctx, &touch->kept);
     bo_free(ctx, touch->solids);
     bo_free(ctx, touch->between);
     bo_free(ctx, touch);
