@@ -176,7 +176,7 @@ typedef struct bough_contact_place_def {
 typedef struct bough_contact_shape_def {
     int32_t place;         /* of the actor */
     int32_t number;        /* by which messages name the shape */
-    bough_shape_def shape; /* convex; its frame in that of the place */
+    bough_shape_def shape; /* no ground; its frame in that of the place */
     double friction;       /* of two that touch: the square root of the product */
     double restitution;    /* 0 .. 1, of two that touch: the larger */
     int32_t point_count;   /* above 0: `shape` is not used. The place touches with so many points of its surface, which

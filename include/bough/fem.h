@@ -177,25 +177,18 @@ BOUGH_API void bough_modes_destroy(bough_context *ctx, bough_modes *modes);
 
 /* ---- contact ---- */
 
-/* A closed surface of triangles (BOUGH_TRI3) that an obstacle has beside its shapes; it may have hollows. */
-typedef struct bough_obstacle_surface {
-    int32_t obstacle;
-    const bough_mesh *mesh; /* in the frame of the obstacle */
-} bough_obstacle_surface;
-
 /* Tells where an obstacle is at a time, by a pose that changes smoothly; *pose is where its def has it. Returns false for
  * an obstacle that stays there: each is asked once, for time 0, when the contact is made. The same time gives the same
  * pose, and threads may ask at once. How fast the obstacle moves in a step follows from the poses at its ends. */
 typedef bool (*bough_obstacle_lead)(void *data, int32_t obstacle, double time, bough_pose *pose);
 
-/* All that a body touches: obstacles, and itself. A barrier keeps each point of its surface out of them; it begins at a small
- * distance and is as stiff as it must be. docs/theory/contact.md, "Barriers". */
+/* All that a body touches: obstacles, and itself. A barrier keeps each point of its surface out of them; it begins at a
+ * small distance and is as stiff as it must be. docs/theory/contact.md, "Barriers". */
 typedef struct bough_body_touch_def {
     uint32_t cookie;
-    int32_t obstacle_count, surface_count;
-    const bough_obstacle_def *obstacles; /* of all kinds of shapes; one may have none, where it has a surface */
-    const bough_obstacle_surface *surfaces;
-    bough_obstacle_lead lead; /* NULL: no obstacle moves */
+    int32_t obstacle_count;
+    const bough_obstacle_def *obstacles; /* of all kinds of shapes; meshes must outlive the contact */
+    bough_obstacle_lead lead;            /* NULL: no obstacle moves */
     void *lead_data;
     double friction;   /* of the body; of two that touch the square root of the product counts */
     double distance;   /* m: within it something repels; 0: a thousandth of the body's size */
@@ -211,9 +204,9 @@ BOUGH_API bough_body_touch_def bough_default_body_touch_def(void);
 /* Contact that was prepared: distances from hulls and surfaces are on grids, heights on splines. Constant: states of any
  * bodies, in any threads, may share one. */
 typedef struct bough_body_touch bough_body_touch;
-/* Checks and copies all of the def, meshes included, but not lead_data. The caller destroys it, after the states that use
- * it. Each hull and surface takes a part of a second. BOUGH_ERROR_ARGUMENT, with a sentence that names the obstacle, for
- * what is none, as a surface that is not closed; BOUGH_CANCELLED by progress() of the context. */
+/* Checks and copies all of the def, but not lead_data and the meshes of shapes. The caller destroys it, after the states
+ * that use it. Each hull takes a part of a second. BOUGH_ERROR_ARGUMENT, with a sentence that names the obstacle, for what
+ * is none; BOUGH_CANCELLED by progress() of the context. */
 BOUGH_API bough_status bough_body_touch_create(bough_context *ctx, const bough_body_touch_def *def,
                                                bough_body_touch **touch);
 /* Takes NULL too. */
@@ -223,13 +216,11 @@ BOUGH_API void bough_body_touch_destroy(bough_context *ctx, bough_body_touch *to
 
 typedef struct bough_body_state_def {
     uint32_t cookie;
-    const bough_load_case
-        *load_case;                /* of the body; supports stay where they hold it. NULL: nothing holds it or acts */
-    const bough_body_touch *touch; /* NULL: it touches nothing */
-    const double *u, *v;           /* 3 vertex_count: at the start, m and m/s; NULL: at rest. Copied */
-    bough_integrator_def
-        integrator;       /* with contact one whose steps end at a stage ("backward-euler", "bdf2", "tr-bdf2",
-                                         "sdirk"), or "midpoint" */
+    const bough_load_case *load_case; /* of the body; supports stay where they hold it. NULL: nothing holds or acts */
+    const bough_body_touch *touch;    /* NULL: it touches nothing */
+    const double *u, *v;              /* 3 vertex_count: at the start, m and m/s; NULL: at rest. Copied */
+    /* With contact one whose steps end at a stage ("backward-euler", "bdf2", "tr-bdf2", "sdirk"), or "midpoint". */
+    bough_integrator_def integrator;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_body_state_def;
 /* bough_default_integrator_def(), nothing else. */
@@ -285,7 +276,7 @@ typedef struct bough_body_energies {
                                                 the mean of the forces at both ends of each step */
     double momentum[3], angular_momentum[3]; /* kg m/s; kg m^2/s about the world's origin */
     double
-        gap; /* m: the smallest, to obstacles and, within the distance of contact, to itself; INFINITY: nothing near */
+        gap; /* m: the smallest, to obstacles and, within the distance of contact, to itself; INFINITY: none is near */
 } bough_body_energies;
 /* Measures the state as it is. */
 BOUGH_API bough_status bough_body_state_measure(bough_context *ctx, const bough_body_state *state,

@@ -481,7 +481,7 @@ typedef struct bough_touch_def {
     int32_t end_effector; /* of the model; or BOUGH_TOUCH_BY_BASE; or BOUGH_TOUCH_BY_LINK: */
     int32_t link; /* the shape is of this link, in its frame. A reduced model gives way there as its end effectors
                      and modes do, and no more. Not of blends */
-    bough_shape_def shape; /* convex */
+    bough_shape_def shape; /* no plane or height field */
     double friction;
     uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_touch_def;

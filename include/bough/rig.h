@@ -16,17 +16,33 @@ extern "C" {
 
 /* ---- shapes ---- */
 
-/* A shape is convex (sphere, box, hull, capsule) or part of the ground (plane, height field), and lies somewhere in the frame of
- * what it belongs to: an obstacle, a rigid body, a link, the end effector of a mechanism. */
+/* A shape is convex (sphere, box, hull, capsule), a closed surface of any form (mesh), or part of the ground (plane, height
+ * field), and lies somewhere in the frame of what it belongs to: an obstacle, a rigid body, a link, the end effector of a
+ * mechanism. */
 typedef enum bough_shape_kind {
     BOUGH_SHAPE_PLANE,        /* all below z = 0 of its frame */
     BOUGH_SHAPE_SPHERE,       /* radius */
     BOUGH_SHAPE_BOX,          /* half */
     BOUGH_SHAPE_HULL,         /* the convex hull of points */
     BOUGH_SHAPE_HEIGHT_FIELD, /* all below z = height(x, y), over a rectangle about the frame's origin */
-    BOUGH_SHAPE_CAPSULE /* all within radius of an axis along z, from -half[2] to half[2]. Contact worlds know it by a
-                                 hull that is up to 6.7 % of the radius within */
+    BOUGH_SHAPE_CAPSULE, /* all within radius of an axis along z, from -half[2] to half[2]. Contact worlds know it by
+                                  a hull that is up to 6.7 % of the radius within */
+    BOUGH_SHAPE_MESH     /* all within `mesh` */
 } bough_shape_kind;
+
+/* A closed surface of triangles, convex or not, with the distances around it by which it touches. Constant: any number of
+ * shapes, worlds and threads may share one; it must outlive them all. */
+typedef struct bough_shape_mesh bough_shape_mesh;
+/* Checks and copies everything, and finds the distances, which takes a part of a second; progress() of the context may
+ * cancel it. vertices: 3 vertex_count, m; triangles: 3 triangle_count, all counter-clockwise seen from outside, or all
+ * clockwise. cells: of the grid of distances along the longest side, 8 to 100; 0: 40. What is thinner than two cells is felt
+ * too thin, or not at all, and edges are rounded by a small part of a cell. The caller destroys the mesh.
+ * BOUGH_ERROR_ARGUMENT where the surface is open, turned inside out in places, without volume, or too large. */
+BOUGH_API bough_status bough_shape_mesh_create(bough_context *ctx, int32_t vertex_count, const double *vertices,
+                                               int32_t triangle_count, const int32_t *triangles, int32_t cells,
+                                               bough_shape_mesh **mesh);
+/* Takes NULL too. */
+BOUGH_API void bough_shape_mesh_destroy(bough_context *ctx, bough_shape_mesh *mesh);
 
 typedef struct bough_shape_def {
     uint32_t cookie;
@@ -35,11 +51,12 @@ typedef struct bough_shape_def {
     double radius;    /* m */
     double half[3];   /* m: half its edges; half[2] of a capsule: half its axis */
     int32_t point_count;
-    const double *points;  /* 3 point_count, m */
-    int32_t columns, rows; /* of the heights, 2 at least: along x and y */
-    double cell[2];        /* m: from one to the next */
-    const double *heights; /* rows x columns, m */
-    uint64_t reserved[4];  /* zeros: room for fields of later versions */
+    const double *points;         /* 3 point_count, m */
+    int32_t columns, rows;        /* of the heights, 2 at least: along x and y */
+    double cell[2];               /* m: from one to the next */
+    const double *heights;        /* rows x columns, m */
+    const bough_shape_mesh *mesh; /* is not copied: it must outlive the shapes made of it */
+    uint64_t reserved[3];         /* zeros: room for fields of later versions */
 } bough_shape_def;
 BOUGH_API bough_shape_def bough_default_shape_def(void); /* a sphere of radius 0.1 m */
 
@@ -51,7 +68,7 @@ BOUGH_API bough_status bough_shape_create(bough_context *ctx, const bough_shape_
 /* Takes NULL too. */
 BOUGH_API void bough_shape_destroy(bough_context *ctx, bough_shape *shape);
 
-/* The triangles of a box, a hull, a capsule's hull or a height field, in the frame of what it belongs to. */
+/* The triangles of a box, a hull, a capsule's hull, a mesh or a height field, in the frame of what it belongs to. */
 typedef struct bough_shape_surface {
     int32_t vertex_count, triangle_count;
     double *vertices;   /* 3 vertex_count */
@@ -86,7 +103,7 @@ typedef struct bough_rigid_body_def {
     bough_pose pose;   /* where its frame begins, in the world; of a link: at the reference pose */
     double twist[6];   /* with which a free body begins: (v; w) in its own axes */
     int32_t shape_count;
-    const bough_shape_def *shapes; /* convex; frames in the body's */
+    const bough_shape_def *shapes; /* frames in the body's; those of bodies that move are no ground */
     double friction;               /* of two that touch: the square root of the product */
     double restitution;            /* 0 .. 1, of two that touch: the larger */
     uint64_t reserved[4];          /* zeros: room for fields of later versions */

@@ -388,18 +388,22 @@ BOUGH_API void bough_tree_state_clear_forces(const bough_tree_model *model, boug
 
 /* ---- contact ---- */
 
-/* A part, and the shape by which others touch it: it moves with the part's frame. A rigid part that flies, with nothing
- * on it, touches obstacles and others by it, too; all others do that with their samples. */
+/* A part, and a shape by which others touch it: it moves with the part's frame, and what pushes on it pushes the part there. A
+ * part may have several. A rigid part that flies, with nothing on it, touches obstacles and others by them, too; all others do
+ * that with their samples. */
 typedef struct bough_tree_solid {
     int32_t part;
     bough_shape_def
-        shape; /* a sphere, a capsule or a box; its frame in the part's (of a rigid one: at its centre of mass) */
+        shape; /* its frame in the part's (of a rigid one: at its centre of mass). No plane: it would reach parts
+                              everywhere. A height field is a block, which ends at its rim and a tenth of its longer side
+                              below its lowest place. A mesh must outlive the state */
 } bough_tree_solid;
 
 typedef struct bough_tree_touch_def {
     uint32_t cookie;
     int32_t obstacle_count, solid_count;
-    const bough_obstacle_def *obstacles; /* planes, spheres, capsules and boxes; scene files know more, and tracks */
+    const bough_obstacle_def
+        *obstacles; /* of any shapes; meshes must outlive the state. Scene files know tracks, too */
     const bough_tree_solid *solids;
     double friction;       /* of all parts; of two things that touch the square root of the product counts */
     double slip_speed;     /* m/s: friction holds by creeping slower than this */

@@ -24,7 +24,7 @@ from .mesh import Element, Embedding, Mesh, Split, box, from_data, implicit, rea
 from .multibody import FullPart, Multibody, MultibodyModes, MultibodyState
 from .record import Animation, Glb, Npz, Output, Picture, colour, label_width, plot, write_npy, write_obj
 from .retarget import Adjoint, Fit, Motion, MotorCurves, Retarget, fit
-from .rig import Actor, Shape, World, identity, integrator_damping, integrators, joint_kinds, motor_limits, weigh
+from .rig import Actor, Shape, ShapeMesh, World, identity, integrator_damping, integrators, joint_kinds, motor_limits, weigh
 from .run import CAPABILITIES, Moment, Run
 from .scene import Scene, engines, json_depth, look, write_robot
 from .tree import TreeLog, TreeModel, TreeModes, TreeState, stress_levels, wind_at

@@ -8,7 +8,7 @@ from .mesh import Element as Element, Embedding as Embedding, Mesh as Mesh, Spli
 from .multibody import FullPart as FullPart, Multibody as Multibody, MultibodyModes as MultibodyModes, MultibodyState as MultibodyState
 from .record import Animation as Animation, Glb as Glb, Npz as Npz, Output as Output, Picture as Picture, colour as colour, label_width as label_width, plot as plot, write_npy as write_npy, write_obj as write_obj
 from .retarget import Adjoint as Adjoint, Fit as Fit, Motion as Motion, MotorCurves as MotorCurves, Retarget as Retarget, fit as fit
-from .rig import Actor as Actor, Shape as Shape, World as World, identity as identity, integrator_damping as integrator_damping, integrators as integrators, joint_kinds as joint_kinds, motor_limits as motor_limits, weigh as weigh
+from .rig import Actor as Actor, Shape as Shape, ShapeMesh as ShapeMesh, World as World, identity as identity, integrator_damping as integrator_damping, integrators as integrators, joint_kinds as joint_kinds, motor_limits as motor_limits, weigh as weigh
 from .run import CAPABILITIES as CAPABILITIES, Moment as Moment, Run as Run
 from .scene import Scene as Scene, engines as engines, json_depth as json_depth, look as look, write_robot as write_robot
 from .tree import TreeLog as TreeLog, TreeModel as TreeModel, TreeModes as TreeModes, TreeState as TreeState, stress_levels as stress_levels, wind_at as wind_at

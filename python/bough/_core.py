@@ -215,6 +215,14 @@ class Block(Single):
             self.count += 1
         return self
 
+    def hold(self, blocks):
+        """Lets others live as long as this one."""
+        with Block.lock:
+            more = tuple(block for block in blocks if block not in self.keeps)
+            for block in more:
+                block.count += 1
+            self.keeps += more
+
     def release(self):
         with Block.lock:
             self.count -= 1

@@ -6,6 +6,7 @@ from ._core import Cancelled, Handle, NoConvergence, _Arrays, call, fetch, ffi, 
 from ._values import (chars, default, definition, displacements, fill, floats, ints, mapping, path, pointer, record,
                       vector)
 from .mesh import Mesh
+from .rig import meshes_in
 
 MODELS = "bough_material_model"
 
@@ -231,22 +232,17 @@ class LoadCase(Handle):
 
 
 class BodyTouch(Handle):
-    """What bodies touch: obstacles ({"shapes": [{"kind": "plane"}], "pose", "friction", "name"}), closed surfaces as parts of
-    them ([(obstacle, Mesh)]), and themselves (itself=True). lead: a function (obstacle, time) -> pose, or None for one that
-    stays; any thread may call it. Further: friction, distance, slip_speed, stiffness, spacing. It is constant: states of
-    any bodies may share one."""
+    """What bodies touch: obstacles ({"shapes": [{"kind": "plane"}], "pose", "friction", "name"}), and themselves (itself=True).
+    lead: a function (obstacle, time) -> pose, or None for one that stays; any thread may call it. Further: friction,
+    distance, slip_speed, stiffness, spacing. It is constant: states of any bodies may share one."""
 
-    def __init__(self, obstacles=(), surfaces=(), lead=None, **settings):
+    def __init__(self, obstacles=(), lead=None, **settings):
         keep = []
         d = definition("bough_body_touch_def", {**settings, "obstacles": list(obstacles)}, keep)
-        array = ffi.new("bough_obstacle_surface[]", max(1, len(surfaces)))
-        for i, (obstacle, mesh) in enumerate(surfaces):
-            array[i].obstacle, array[i].mesh = obstacle, of(Mesh, mesh)
-        d.surfaces, d.surface_count = array, len(surfaces)
         self._count, self._lead = len(obstacles), None if lead is None else ffi.new_handle(lead)
         if lead is not None:
             d.lead, d.lead_data = lib.bough_py_lead, self._lead
-        self._own(fetch(lib.bough_body_touch_create, d), lib.bough_body_touch_destroy)
+        self._own(fetch(lib.bough_body_touch_create, d), lib.bough_body_touch_destroy, meshes_in(keep))
 
     def __repr__(self):
         return "<bough.BodyTouch, closed>" if self.closed else f"<bough.BodyTouch: {self._count} obstacles>"

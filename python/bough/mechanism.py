@@ -4,7 +4,7 @@ import numpy as np
 
 from ._core import Handle, _Arrays, call, context, fetch, ffi, lib, nearest, text, window, wrong
 from ._values import Keep, chars, definition, existing, floats, path, pointer, pose, record, structs, vector
-from .rig import Actor
+from .rig import Actor, meshes_in
 
 
 class Mechanism(Handle):
@@ -276,7 +276,7 @@ def _actor(function, arguments, touches, owners):
     keep = []
     actor = ffi.new("bough_contact_actor *", lib.bough_default_contact_actor())
     call(function, *arguments, len(touches), structs("bough_touch_def", list(touches), keep), actor)
-    found = Actor(actor, owners)
+    found = Actor(actor, owners + meshes_in(keep))
     found._keep = keep
     return found
 

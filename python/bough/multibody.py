@@ -4,7 +4,7 @@ import numpy as np
 
 from ._core import Handle, _Arrays, call, fetch, ffi, lib, text, window
 from ._values import definition, existing, pointer, pose, record, structs
-from .rig import Actor
+from .rig import Actor, meshes_in
 
 
 class FullPart(Handle):
@@ -192,7 +192,7 @@ class MultibodyState(_Arrays):
         keep = []
         actor = ffi.new("bough_contact_actor *", lib.bough_default_contact_actor())
         self._call(lib.bough_multibody_actor_create, len(shapes), structs("bough_contact_shape_def", list(shapes), keep), actor)
-        return Actor(actor, [self, self.model])
+        return Actor(actor, [self, self.model, *meshes_in(keep)])
 
 
 class MultibodyModes(Handle):

@@ -3,16 +3,36 @@
 import numpy as np
 
 from ._core import Handle, Single, call, context, copied, fetch, ffi, lib, text, window, wrong
-from ._values import definition, existing, floats, pointer, pose, record, structs, vector
+from ._values import definition, existing, floats, ints, pointer, pose, record, structs, vector
+
+
+class ShapeMesh(Handle):
+    """A closed surface of triangles, convex or not, for shapes of the kind "mesh". cells: of its grid of distances along the
+    longest side, 8 to 100.
+
+        ring = bough.ShapeMesh(vertices, triangles)
+        world = bough.World(bodies=[{"mass": 1, "shapes": [{"kind": "mesh", "mesh": ring}]}])
+    """
+
+    def __init__(self, vertices, triangles, cells=0):
+        x, t = floats(vertices, -1, 3), ints(triangles, -1, 3)
+        self._own(fetch(lib.bough_shape_mesh_create, len(x), pointer(x), len(t), pointer(t, "int32_t"), cells),
+                  lib.bough_shape_mesh_destroy)
+
+
+def meshes_in(keep):
+    """What must live as long as what was made of these values: blocks of meshes."""
+    return [value for value in keep if isinstance(value, ShapeMesh)]
 
 
 class Shape(Handle):
-    """A shape to touch: kind ("plane", "sphere", "box", "hull", "height-field", "capsule"), frame, radius, half, points, heights."""
+    """A shape to touch: kind ("plane", "sphere", "box", "hull", "height-field", "capsule", "mesh"), frame, radius, half, points,
+    heights, mesh (a ShapeMesh)."""
 
     def __init__(self, kind="sphere", **settings):
-        self._settings = {"kind": kind, **settings}
-        self._own(fetch(lib.bough_shape_create, definition("bough_shape_def", self._settings)),
-                  lib.bough_shape_destroy)
+        self._settings, keep = {"kind": kind, **settings}, []
+        self._own(fetch(lib.bough_shape_create, definition("bough_shape_def", self._settings, keep)),
+                  lib.bough_shape_destroy, meshes_in(keep))
 
     def __repr__(self):
         return f"<bough.Shape: {self._settings['kind']}>"
@@ -25,7 +45,7 @@ class Shape(Handle):
         return [record(ffi.addressof(points, i)) for i in range(count)]
 
     def surface(self):
-        """Vertices and triangles of a box, a hull or a height field."""
+        """Vertices and triangles of a box, a hull, a mesh or a height field."""
         surface = ffi.new("bough_shape_surface *")
         call(lib.bough_shape_surface_create, self._c, surface)
         try:
@@ -118,7 +138,7 @@ class World(Handle):
             array[i] = actor._c[0]
             actor._c = None
         d.actors, d.actor_count = array, len(actors)
-        self._own(fetch(lib.bough_contact_world_create, d), lib.bough_contact_world_destroy, owners)
+        self._own(fetch(lib.bough_contact_world_create, d), lib.bough_contact_world_destroy, owners + meshes_in(keep))
         self.gravity = gravity
 
     def __repr__(self):

@@ -6,6 +6,7 @@ from ._core import Handle, _Arrays, call, context, copied, fetch, ffi, lib, of, 
 from ._values import (Keep, chars, definition, enum, existing, fill, floats, output, path, pointer, pose, record,
                       structs, vector, word)
 from .component import Component
+from .rig import meshes_in
 
 
 def wind_at(wind, time, position):
@@ -354,9 +355,10 @@ class TreeState(_Arrays):
         if obstacles is None:
             self._call(lib.bough_tree_state_touch, ffi.NULL)
             return
-        d = definition("bough_tree_touch_def", {**settings, "obstacles": list(obstacles), "solids": list(solids), "between": between},
-                       Keep(components=len(self.model.components)))
+        keep = Keep(components=len(self.model.components))
+        d = definition("bough_tree_touch_def", {**settings, "obstacles": list(obstacles), "solids": list(solids), "between": between}, keep)
         self._call(lib.bough_tree_state_touch, d)
+        self._block.hold(mesh._block for mesh in meshes_in(keep))
 
     @property
     def contacts(self):

@@ -144,16 +144,23 @@ void bo_collide_point(bo_vec3 x, const bough_shape *shape, bo_manifold *m) {
     case BOUGH_SHAPE_CAPSULE: /* made as a hull */
         collide_sphere_hull(x, 0, &shape->hull, m);
         break;
+    case BOUGH_SHAPE_MESH:
+        bo_collide_point_mesh(x, shape, m);
+        break;
     }
 }
 
 /* ---- pairs ---- */
 
-/* b in its own axes, a in those at g; b is ground where one of them is, and a sphere only where both are or b is
- * ground. */
+/* b in its own axes, a in those at g. b is ground where one of them is, else a mesh where one of them is, and a sphere only
+ * where both are. */
 static void collide(const bough_shape *a, bo_se3 g, const bough_shape *b, bo_manifold *m) {
     const bool sphere = a->kind == BOUGH_SHAPE_SPHERE;
     const bo_placed hull = {&a->hull, g}, other = {&b->hull, bo_se3_identity()};
+    if (a->mesh && bo_shape_is_ground(b)) {
+        bo_collide_mesh_ground(a, g, b, m);
+        return;
+    }
     switch (b->kind) {
     case BOUGH_SHAPE_PLANE:
         if (sphere)
@@ -178,17 +185,25 @@ static void collide(const bough_shape *a, bo_se3 g, const bough_shape *b, bo_man
         else
             bo_collide_hulls(&hull, &other, m);
         break;
+    case BOUGH_SHAPE_MESH:
+        if (sphere)
+            bo_collide_sphere_mesh(g.t, a->radius, b, m);
+        else if (a->mesh)
+            bo_collide_meshes(a, g, b, m);
+        else
+            bo_collide_hull_mesh(a, g, b, m);
+        break;
     }
 }
 
 /* Which of two comes first in collide(). */
 static int rank_of(const bough_shape *shape) {
-    return shape->kind == BOUGH_SHAPE_SPHERE ? 0 : bo_shape_is_ground(shape) ? 2 : 1;
+    return shape->kind == BOUGH_SHAPE_SPHERE ? 0 : bo_shape_is_ground(shape) ? 3 : shape->mesh ? 2 : 1;
 }
 
 int32_t bough_shapes_touch(const bough_shape *a, const bough_pose *at_a, const bough_shape *b, const bough_pose *at_b,
                            double margin, bough_touching points[BOUGH_MOST_TOUCHING]) {
-    if (rank_of(a) == 2 && rank_of(b) == 2)
+    if (bo_shape_is_ground(a) && bo_shape_is_ground(b))
         return 0;
     const bool swapped = rank_of(a) > rank_of(b);
     const bough_shape *first = swapped ? b : a, *second = swapped ? a : b;
@@ -198,7 +213,8 @@ int32_t bough_shapes_touch(const bough_shape *a, const bough_pose *at_a, const b
     m.count = 0, m.margin = margin;
     m.size = fmin(first->radius, bo_shape_is_ground(second) ? INFINITY : second->radius);
     collide(first, bo_se3_mul(bo_se3_inverse(h), g), second, &m);
-    bo_manifold_reduce(&m, second->kind == BOUGH_SHAPE_HEIGHT_FIELD ? BOUGH_MOST_TOUCHING : BOUGH_MOST_TOUCHING / 2);
+    const bool convex = second->kind != BOUGH_SHAPE_HEIGHT_FIELD && !first->mesh && !second->mesh;
+    bo_manifold_reduce(&m, convex ? BOUGH_MOST_TOUCHING / 2 : BOUGH_MOST_TOUCHING);
     for (int32_t i = 0; i < m.count; i++) {
         const bo_touching *p = &m.points[i];
         const bo_vec3 on_first = bo_se3_apply(h, p->on_a), on_second = bo_se3_apply(h, p->on_b);

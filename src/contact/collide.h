@@ -47,6 +47,13 @@ void bo_collide_point_field(bo_vec3 x, const bough_shape *field, bo_manifold *m)
 void bo_collide_point(bo_vec3 x, const bough_shape *shape, bo_manifold *m);
 void bo_collide_hull_field(const bo_placed *a, const bough_shape *field, bo_manifold *m);
 
+/* Meshes: the last shape is in its own axes, g says where the first one is. */
+void bo_collide_sphere_mesh(bo_vec3 centre, double radius, const bough_shape *mesh, bo_manifold *m);
+void bo_collide_point_mesh(bo_vec3 x, const bough_shape *mesh, bo_manifold *m);
+void bo_collide_hull_mesh(const bough_shape *hull, bo_se3 g, const bough_shape *mesh, bo_manifold *m);
+void bo_collide_meshes(const bough_shape *a, bo_se3 g, const bough_shape *b, bo_manifold *m);
+void bo_collide_mesh_ground(const bough_shape *mesh, bo_se3 g, const bough_shape *ground, bo_manifold *m);
+
 /* The part of a face (of `cut`) over another (of `over`), with gaps along the outward normal of the latter, which is
  * given with its corners in a loop. */
 void bo_clip_face(const bo_placed *cut, int32_t face, int32_t count, const bo_vec3 *over, bo_vec3 normal, bool flip,

@@ -116,9 +116,23 @@ bool bo_obstacle_of_shape(const bough_shape_def *def, bo_obstacle *to) {
         return true;
     case BOUGH_SHAPE_HULL:
     case BOUGH_SHAPE_HEIGHT_FIELD:
+    case BOUGH_SHAPE_MESH:
         break;
     }
     return false;
+}
+
+/* Over heights z - h, over the slope there. */
+double bo_obstacle_near(const bo_obstacle *obstacle, bo_vec3 x, bo_vec3 *n) {
+    const bo_vec3 y = bo_mat_tvec(obstacle->pose.R, bo_sub(x, obstacle->pose.t));
+    bo_gap gap;
+    if (obstacle->kind == BO_OBSTACLE_GRID)
+        bo_grid_distance(obstacle->grid, y, &gap);
+    else
+        gap_in_own_axes(obstacle, y, &gap);
+    if (n)
+        *n = bo_normalize(bo_mat_vec(obstacle->pose.R, gap.n));
+    return obstacle->kind == BO_OBSTACLE_HEIGHT ? gap.d / bo_norm(gap.n) : gap.d;
 }
 
 /* ---- reach ---- */

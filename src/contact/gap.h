@@ -3,18 +3,10 @@
 #ifndef BO_CONTACT_GAP_H
 #define BO_CONTACT_GAP_H
 
-#include "base/context.h"
 #include "base/pose.h"
+#include "rig/splines.h"
 
 #include <bough/contact.h>
-
-/* No gap grows by more than one metre a metre, so that no obstacle is nearer than its gap says. Gaps of planes, spheres,
- * capsules and boxes are the distances themselves. NAN coordinates give a gap of NAN. */
-typedef struct bo_gap {
-    double d;  /* m; below 0 inside */
-    bo_vec3 n; /* dd/dx: a unit vector (planes, spheres, capsules, boxes), or no longer than one */
-    bo_mat3 H; /* d2d/dx2, 1/m, symmetric to the last bit */
-} bo_gap;
 
 /* ---- obstacles without memory, in their own axes ---- */
 
@@ -24,56 +16,6 @@ void bo_gap_plane(bo_vec3 x, bo_gap *gap);                               /* z = 
 void bo_gap_sphere(double radius, bo_vec3 x, bo_gap *gap);               /* about the origin */
 void bo_gap_capsule(double radius, double half, bo_vec3 x, bo_gap *gap); /* its axis goes from -half to half along z */
 void bo_gap_box(bo_vec3 half, bo_vec3 x, bo_gap *gap);
-
-/* ---- splines: twice continuously differentiable ---- */
-
-/* Heights over a rectangle of the plane x, y, interpolated by bicubic B-splines. Outside the rectangle the ground goes on
- * as it was at the rim, and is rounded off to a constant height within two cells. */
-typedef struct bo_height_spline {
-    int32_t columns, rows;
-    double cell[2];         /* m; the middle of the rectangle is at the origin */
-    double *coefficients;   /* (rows + 2) x (columns + 2), of the nodes and of one more all around */
-    double steepest;        /* a bound on the slope, which divides the gap: gap = (z - h) / sqrt(1 + steepest^2) */
-    double bend;            /* 1/m: a bound on the gap's second derivative in any direction */
-    double lowest, highest; /* m: bounds on h */
-} bo_height_spline;
-/* heights: columns x rows of them, at least 2 x 2, heights[row columns + column]. Interpolates them; plane ground stays
- * plane. The caller frees it, also when it fails. */
-bough_status bo_height_spline_make(bough_context *ctx, int32_t columns, int32_t rows, const double cell[2],
-                                   const double *heights, bo_height_spline *spline);
-void bo_height_spline_free(bough_context *ctx, bo_height_spline *spline);
-void bo_gap_height(const bo_height_spline *spline, bo_vec3 x, bo_gap *gap);
-
-/* Signed distances on a grid, interpolated by tricubic B-splines and divided by `steepest`, so that the gap grows by no
- * more than one metre a metre. Beyond the grid's box it is made of the gap G at the nearest point of the box and the way
- * e there: border + sqrt((G - border)^2 + e^2). That is continuous; n and H jump at the faces of the box. */
-typedef struct bo_distance_grid {
-    int32_t counts[3];    /* of nodes along each axis */
-    double cell;          /* m, between neighbours */
-    bo_vec3 origin;       /* m, where the first node is */
-    double *coefficients; /* (counts + 2) of them along each axis, x fastest */
-    double steepest;      /* a bound on the spline's slope, at least 1 */
-    double bend;          /* 1/m: a bound on the gap's second derivative in any direction, within the box */
-    double border; /* m: no more than 0 and than the gap on the faces of the box; 0 where the obstacle is well in it */
-} bo_distance_grid;
-/* Refuses grids with fewer than 2 nodes along an axis, with too many to be numbered, or with numbers that are not finite. */
-bough_status bo_distance_grid_check(bough_context *ctx, const int32_t counts[3], double cell, bo_vec3 origin);
-/* distances: one for each node, x fastest. The caller frees it, also when it fails. */
-bough_status bo_distance_grid_make(bough_context *ctx, const int32_t counts[3], double cell, bo_vec3 origin,
-                                   const double *distances, bo_distance_grid *grid);
-void bo_distance_grid_free(bough_context *ctx, bo_distance_grid *grid);
-void bo_gap_grid(const bo_distance_grid *grid, bo_vec3 x, bo_gap *gap);
-
-/* Signed distances of the nodes of a grid from a closed surface of triangles, all counter-clockwise from outside (or all
- * clockwise): negative inside, by winding numbers, so that small holes do no harm. The same bits for any number of
- * threads. progress() of the context may cancel it. */
-bough_status bo_distances_of_surface(bough_context *ctx, int32_t vertex_count, const double *vertices,
-                                     int32_t triangle_count, const int32_t *triangles, const int32_t counts[3],
-                                     double cell, bo_vec3 origin, double *distances);
-
-/* Under which a point sees a triangle with these corners, as it sees them: positive from behind. Around a closed surface
- * they add up to 4 pi for points inside, to 0 outside. */
-double bo_solid_angle(bo_vec3 a, bo_vec3 b, bo_vec3 c);
 
 /* ---- any of them, placed ---- */
 
@@ -97,6 +39,21 @@ typedef struct bo_obstacle {
 } bo_obstacle;
 void bo_obstacle_gap(const bo_obstacle *obstacle, bo_vec3 x, bo_gap *gap); /* in the world */
 double bo_obstacle_distance(const bo_obstacle *obstacle, bo_vec3 x);       /* the gap alone, which costs less */
+/* The distance as far as it is known, m: of heights and grids, whose gaps are smaller, to first order. *n (unless NULL): the
+ * unit normal of the surface there. */
+double bo_obstacle_near(const bo_obstacle *obstacle, bo_vec3 x, bo_vec3 *n);
+
+/* A place on the surface of a ball that is nearer to the obstacle of a grid than all places around it. In the grid's axes. */
+typedef struct bo_ball_place {
+    bo_vec3 out;     /* unit: from there to the middle of the ball */
+    double gap;      /* m: the distance there, not the gap */
+    int32_t feature; /* stays while the ball rolls a little; below 16 */
+} bo_ball_place;
+enum { BO_MOST_BALL_PLACES = 8 };
+/* All such places that are nearer than `within`, but for some of more than eight. radius 0: the point itself. The gap of the
+ * middle less the radius would be too small where the ball is large, and in a corner there is more than one place. */
+int32_t bo_ball_on_grid(const bo_distance_grid *grid, bo_vec3 centre, double radius, double within,
+                        bo_ball_place places[BO_MOST_BALL_PLACES]);
 
 /* A plane, a sphere, a capsule or a box as an obstacle, in the frame of what it belongs to; false: another kind of shape,
  * which takes preparation. The def was checked. */

@@ -234,7 +234,7 @@ static bough_status add_thing(bough_context *ctx, struct bo_contact_world_work *
     w->thing_count++;
     if (bo_shape_is_ground(thing->shape) && w->places[thing->place].side.kind != BOUGH_CONTACT_OF_OBSTACLE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "%s: planes and height fields can only be obstacles: give it a sphere, a box or a hull", name);
+                       "%s: planes and height fields can only be obstacles: give it a sphere, a box, a hull or a mesh", name);
     return BOUGH_OK;
 }
 

@@ -1,14 +1,13 @@
 #include "fem/touch_def.h"
 
-#include "mesh/generate.h"
 #include "rig/body.h"
+#include "rig/shape.h"
 
 #include <string.h>
 
 #define TOUCH_COOKIE 0xB0061013u
-#define MOST_OBSTACLES 100000         /* a slip or an attack beyond */
-enum { MOST_GRIDS = 100 };            /* each takes a part of a second */
-enum { GRID_CELLS = 40, MARGIN = 4 }; /* of a grid of distances: along its longest side; around the shape */
+#define MOST_OBSTACLES 100000 /* a slip or an attack beyond */
+enum { MOST_GRIDS = 100 };    /* each takes a part of a second */
 
 bough_body_touch_def bough_default_body_touch_def(void) {
     const bo_touch_def def = bo_default_touch_def();
@@ -51,78 +50,29 @@ bough_status bo_body_touch_check_leads(bough_context *ctx, const bough_body_touc
     return BOUGH_OK;
 }
 
-/* ---- distances ---- */
+/* ---- shapes ---- */
 
 typedef struct {
     bough_context *ctx;
     bough_body_touch *touch;
-    int32_t next, grids;
-    const char *name; /* of the obstacle whose shapes are made, for messages */
+    int32_t next, grids; /* how many were made */
+    const char *name;    /* of the obstacle whose shapes are made, for messages */
 } making;
-
-/* Distances from triangles, on a grid around them. */
-static bough_status fill_grid(making *m, int32_t vertex_count, const double *vertices, int32_t triangle_count,
-                              const int32_t *triangles, bo_distance_grid *grid) {
-    bough_context *ctx = m->ctx;
-    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
-    for (int32_t i = 0; i < vertex_count; i++) {
-        const bo_vec3 x = bo_load3(vertices + 3 * (size_t)i);
-        low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-        high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
-    }
-    const double sides[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
-    const double cell = fmax(sides[0], fmax(sides[1], sides[2])) / GRID_CELLS;
-    if (!(cell > 0 && isfinite(cell)))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s has a surface without size", m->name);
-    int32_t counts[3];
-    for (int k = 0; k < 3; k++)
-        counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
-    const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
-    double *distances = BO_NEW_ARRAY(ctx, double, (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2]);
-    if (!distances)
-        return BOUGH_ERROR_MEMORY;
-    bough_status status = bo_distances_of_surface(ctx, vertex_count, vertices, triangle_count, triangles, counts, cell,
-                                                  origin, distances);
-    if (status == BOUGH_OK)
-        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, grid);
-    bo_free(ctx, distances);
-    return status;
-}
 
 static bough_status count_grid(making *m) {
     if (++m->grids > MOST_GRIDS)
         return bo_fail(m->ctx, BOUGH_ERROR_ARGUMENT,
-                       "there are more than %d hulls, cylinders and meshes; take boxes, spheres or capsules",
+                       "there are more than %d hulls; take boxes, spheres, capsules or meshes that were made before",
                        MOST_GRIDS);
     return bo_progress(m->ctx, "obstacles", 0, "distances from shape %d", m->grids) ? BOUGH_OK
                                                                                     : bo_fail_cancelled(m->ctx);
 }
 
-static bough_status make_hull(making *m, const bough_shape *shape, bo_distance_grid *grid) {
-    bough_shape_surface surface;
+/* The surface by which a hull touches. */
+static bough_status make_hull(making *m, const bough_shape_def *def, bough_shape_mesh **mesh) {
     BO_TRY(count_grid(m));
-    BO_TRY(bough_shape_surface_create(m->ctx, shape, &surface));
-    const bough_status status =
-        fill_grid(m, surface.vertex_count, surface.vertices, surface.triangle_count, surface.triangles, grid);
-    bough_shape_surface_destroy(m->ctx, &surface);
-    return status;
+    return bo_shape_mesh_of(m->ctx, def, mesh);
 }
-
-/* A surface must be closed, or it has no inside. */
-static bough_status make_surface(making *m, const bough_mesh *mesh, bo_distance_grid *grid) {
-    bo_edge_census census;
-    if (!mesh || mesh->type != BOUGH_TRI3)
-        return bo_fail(m->ctx, BOUGH_ERROR_ARGUMENT, "%s has a surface that is no mesh of triangles", m->name);
-    BO_TRY(bo_surface_census(m->ctx, mesh, &census));
-    if (census.odd_count > 0)
-        return bo_fail(m->ctx, BOUGH_ERROR_ARGUMENT,
-                       "%s has a surface with %d open edges, so that it has no inside; close its holes", m->name,
-                       census.open_count);
-    BO_TRY(count_grid(m));
-    return fill_grid(m, mesh->vertex_count, mesh->vertices, mesh->element_count, mesh->elements, grid);
-}
-
-/* ---- shapes ---- */
 
 static bo_made_shape *begin_shape(making *m, int32_t obstacle, bo_touch_obstacle **to) {
     bough_body_touch *touch = m->touch;
@@ -132,23 +82,21 @@ static bo_made_shape *begin_shape(making *m, int32_t obstacle, bo_touch_obstacle
     return shape;
 }
 
-/* Triangles are in the frame of the obstacle already. */
 static bough_status take_shape(making *m, const bough_shape_def *def, bo_made_shape *shape, bo_obstacle *to) {
     bough_shape *checked;
     BO_TRY(bough_shape_create(m->ctx, def, &checked));
-    bough_status status = BOUGH_OK;
-    if (bo_obstacle_of_shape(def, to))
-        shape->frame = to->pose;
-    else if (def->kind == BOUGH_SHAPE_HEIGHT_FIELD) {
-        shape->frame = bo_pose(&def->frame);
-        to->kind = BO_OBSTACLE_HEIGHT, to->height = &shape->height;
-        status = bo_height_spline_make(m->ctx, def->columns, def->rows, def->cell, def->heights, &shape->height);
-    } else {
-        to->kind = BO_OBSTACLE_GRID, to->grid = &shape->grid;
-        status = make_hull(m, checked, &shape->grid);
-    }
     bough_shape_destroy(m->ctx, checked);
-    return status;
+    shape->frame = bo_pose(&def->frame);
+    if (bo_obstacle_of_shape(def, to))
+        return BOUGH_OK;
+    if (def->kind == BOUGH_SHAPE_HEIGHT_FIELD) {
+        to->kind = BO_OBSTACLE_HEIGHT, to->height = &shape->height;
+        return bo_height_spline_make(m->ctx, def->columns, def->rows, def->cell, def->heights, &shape->height);
+    }
+    if (def->kind == BOUGH_SHAPE_HULL)
+        BO_TRY(make_hull(m, def, &shape->mesh));
+    to->kind = BO_OBSTACLE_GRID, to->grid = shape->mesh ? &shape->mesh->grid : &def->mesh->grid;
+    return BOUGH_OK;
 }
 
 static void place_shape(const bough_body_touch *touch, const bough_obstacle_def *from, bool led, bo_made_shape *shape,
@@ -177,14 +125,6 @@ static bough_status make_obstacle(making *m, const bough_body_touch_def *def, in
         BO_TRY(status);
         place_shape(m->touch, from, led, shape, to);
     }
-    for (int32_t k = 0; k < def->surface_count; k++) {
-        if (def->surfaces[k].obstacle != i)
-            continue;
-        bo_made_shape *shape = begin_shape(m, i, &to);
-        to->shape.kind = BO_OBSTACLE_GRID, to->shape.grid = &shape->grid;
-        BO_TRY(make_surface(m, def->surfaces[k].mesh, &shape->grid));
-        place_shape(m->touch, from, led, shape, to);
-    }
     return BOUGH_OK;
 }
 
@@ -196,14 +136,7 @@ static bough_status check_def(bough_context *ctx, const bough_body_touch_def *de
     if (def->obstacle_count < 0 || def->obstacle_count > MOST_OBSTACLES || (def->obstacle_count && !def->obstacles))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there can be 0 to %d obstacles, not %d", MOST_OBSTACLES,
                        def->obstacles ? def->obstacle_count : 0);
-    if (def->surface_count < 0 || def->surface_count > MOST_OBSTACLES || (def->surface_count && !def->surfaces))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there can be 0 to %d surfaces, not %d", MOST_OBSTACLES,
-                       def->surfaces ? def->surface_count : 0);
-    *shapes = def->surface_count;
-    for (int32_t k = 0; k < def->surface_count; k++)
-        if (def->surfaces[k].obstacle < 0 || def->surfaces[k].obstacle >= def->obstacle_count)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "surface %d is of obstacle %d, and there are %d", k,
-                           def->surfaces[k].obstacle, def->obstacle_count);
+    *shapes = 0;
     for (int32_t i = 0; i < def->obstacle_count; i++) {
         const bough_obstacle_def *from = &def->obstacles[i];
         BO_TRY(bo_obstacle_check(ctx, from, i));
@@ -264,7 +197,7 @@ void bough_body_touch_destroy(bough_context *ctx, bough_body_touch *touch) {
         bo_free(ctx, touch->names[i]);
     for (int32_t k = 0; touch->shapes && k < touch->shape_count; k++) {
         bo_height_spline_free(ctx, &touch->shapes[k].height);
-        bo_distance_grid_free(ctx, &touch->shapes[k].grid);
+        bough_shape_mesh_destroy(ctx, touch->shapes[k].mesh);
     }
     bo_free(ctx, touch->names);
     bo_free(ctx, touch->poses);

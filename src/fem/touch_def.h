@@ -10,7 +10,7 @@ typedef struct bo_made_shape {
     int32_t obstacle;
     bo_se3 frame; /* in its obstacle */
     bo_height_spline height;
-    bo_distance_grid grid;
+    bough_shape_mesh *mesh; /* of a hull; NULL: none was made */
 } bo_made_shape;
 
 struct bough_body_touch {

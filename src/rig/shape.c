@@ -77,6 +77,10 @@ static bough_status check_def(bough_context *ctx, const bough_shape_def *def) {
                            "the radius of a capsule is %g m and its axis %g m long; they must be %g to %g m",
                            def->radius, 2 * def->half[2], SMALLEST, LARGEST);
         return BOUGH_OK;
+    case BOUGH_SHAPE_MESH:
+        return def->mesh ? BOUGH_OK
+                         : bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                                   "the shape is a mesh without triangles: make one by bough_shape_mesh_create()");
     }
     return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no shape of kind %d", (int)def->kind);
 }
@@ -155,6 +159,13 @@ static bough_status make_field(bough_context *ctx, const bough_shape_def *def, b
     return BOUGH_OK;
 }
 
+static void take_mesh(const bough_shape_mesh *mesh, bough_shape *shape) {
+    shape->mesh = mesh;
+    shape->centre = bo_scale(0.5, bo_add(mesh->lower, mesh->upper));
+    for (int32_t i = 0; i < mesh->vertex_count; i++)
+        shape->radius = fmax(shape->radius, bo_norm(bo_sub(mesh->vertices[i], shape->centre)));
+}
+
 static bough_status make(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
     shape->kind = def->kind;
     shape->frame = bo_pose(&def->frame);
@@ -173,6 +184,9 @@ static bough_status make(bough_context *ctx, const bough_shape_def *def, bough_s
         return make_field(ctx, def, shape);
     case BOUGH_SHAPE_CAPSULE:
         return make_capsule(ctx, def, shape);
+    case BOUGH_SHAPE_MESH:
+        take_mesh(def->mesh, shape);
+        return BOUGH_OK;
     }
     return BOUGH_OK;
 }
@@ -207,6 +221,14 @@ void bo_shape_bounds(const bough_shape *shape, bo_se3 at, bo_vec3 *lower, bo_vec
     const bo_vec3 c = shape->kind == BOUGH_SHAPE_PLANE ? g.t : bo_se3_apply(g, shape->centre);
     *lower = bo_v3(c.x - shape->radius, c.y - shape->radius, c.z - shape->radius);
     *upper = bo_v3(c.x + shape->radius, c.y + shape->radius, c.z + shape->radius);
+    if (shape->mesh) { /* the box around a turned box */
+        const bo_vec3 half = bo_scale(0.5, bo_sub(shape->mesh->upper, shape->mesh->lower));
+        const double *R = g.R.m;
+        const bo_vec3 more = bo_v3(fabs(R[0]) * half.x + fabs(R[1]) * half.y + fabs(R[2]) * half.z,
+                                   fabs(R[3]) * half.x + fabs(R[4]) * half.y + fabs(R[5]) * half.z,
+                                   fabs(R[6]) * half.x + fabs(R[7]) * half.y + fabs(R[8]) * half.z);
+        *lower = bo_sub(c, more), *upper = bo_add(c, more);
+    }
     if (shape->hull.vertex_count == 0)
         return;
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -231,6 +253,12 @@ static void surface_of_hull(const bough_shape *shape, bough_shape_surface *s) {
             t[0] = hull->loops[hull->face_start[f]], t[1] = hull->loops[i], t[2] = hull->loops[i + 1];
 }
 
+static void surface_of_mesh(const bough_shape *shape, bough_shape_surface *s) {
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        bo_store3(s->vertices + 3 * (size_t)i, bo_se3_apply(shape->frame, shape->mesh->vertices[i]));
+    memcpy(s->triangles, shape->mesh->triangles, 3 * (size_t)s->triangle_count * sizeof *s->triangles);
+}
+
 static void surface_of_field(const bough_shape *shape, bough_shape_surface *s) {
     int32_t *t = s->triangles;
     double *x = s->vertices;
@@ -244,23 +272,34 @@ static void surface_of_field(const bough_shape *shape, bough_shape_surface *s) {
         }
 }
 
+static bough_shape_surface size_of_surface(const bough_shape *shape) {
+    if (shape->kind == BOUGH_SHAPE_HEIGHT_FIELD)
+        return (bough_shape_surface){.vertex_count = shape->columns * shape->rows,
+                                     .triangle_count = 2 * (shape->columns - 1) * (shape->rows - 1)};
+    if (shape->mesh)
+        return (bough_shape_surface){.vertex_count = shape->mesh->vertex_count,
+                                     .triangle_count = shape->mesh->triangle_count};
+    const bo_hull *hull = &shape->hull;
+    return (bough_shape_surface){
+        .vertex_count = hull->vertex_count,
+        .triangle_count = hull->vertex_count == 0 ? 0 : hull->face_start[hull->face_count] - 2 * hull->face_count};
+}
+
 bough_status bough_shape_surface_create(bough_context *ctx, const bough_shape *shape, bough_shape_surface *surface) {
-    const bool field = shape->kind == BOUGH_SHAPE_HEIGHT_FIELD;
+    bough_shape_surface s = size_of_surface(shape);
     memset(surface, 0, sizeof *surface);
-    if (!field && shape->hull.vertex_count == 0)
+    if (s.triangle_count == 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "planes and spheres have no surface of triangles");
-    bough_shape_surface s = {.vertex_count = field ? shape->columns * shape->rows : shape->hull.vertex_count,
-                             .triangle_count =
-                                 field ? 2 * (shape->columns - 1) * (shape->rows - 1)
-                                       : shape->hull.face_start[shape->hull.face_count] - 2 * shape->hull.face_count};
     s.vertices = BO_NEW_ARRAY(ctx, double, 3 * (size_t)s.vertex_count);
     s.triangles = BO_NEW_ARRAY(ctx, int32_t, 3 * (size_t)s.triangle_count);
     if (!s.vertices || !s.triangles) {
         bough_shape_surface_destroy(ctx, &s);
         return bo_fail_memory(ctx);
     }
-    if (field)
+    if (shape->kind == BOUGH_SHAPE_HEIGHT_FIELD)
         surface_of_field(shape, &s);
+    else if (shape->mesh)
+        surface_of_mesh(shape, &s);
     else
         surface_of_hull(shape, &s);
     *surface = s;

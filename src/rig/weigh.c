@@ -34,22 +34,39 @@ static moments moments_of_capsule(double r, double half) {
 
 /* Tetrahedra from the sphere's centre o to the triangles of all faces: with corners o, a, b, c and s = a + b + c (from
  * o), the integral of x is V s / 4 and that of x x^T is V / 20 (s s^T + a a^T + b b^T + c c^T). */
+/* The tetrahedron with the corners o, a, b, c (from o): with s = a + b + c the integral of x is V s / 4 and that of x x^T is
+ * V / 20 (s s^T + a a^T + b b^T + c c^T). */
+static void add_tetrahedron(bo_vec3 a, bo_vec3 b, bo_vec3 c, moments *m) {
+    const bo_vec3 s = bo_add(a, bo_add(b, c));
+    const double V = bo_dot(a, bo_cross(b, c)) / 6;
+    bo_mat3 second = bo_mat_add(bo_outer(s, s), bo_outer(a, a));
+    second = bo_mat_add(second, bo_mat_add(bo_outer(b, b), bo_outer(c, c)));
+    m->volume += V;
+    m->first = bo_mul_add(m->first, V / 4, s);
+    m->second = bo_mat_add(m->second, bo_mat_scale(V / 20, second));
+}
+
+/* Tetrahedra from the sphere's centre o to the triangles of all faces. */
 static moments moments_of_hull(const bough_shape *shape) {
     const bo_hull *hull = &shape->hull;
     const bo_vec3 o = shape->centre;
     moments m = {0};
     for (int32_t f = 0; f < hull->face_count; f++)
-        for (int32_t i = hull->face_start[f] + 1; i + 1 < hull->face_start[f + 1]; i++) {
-            const bo_vec3 a = bo_sub(hull->vertices[hull->loops[hull->face_start[f]]], o),
-                          b = bo_sub(hull->vertices[hull->loops[i]], o),
-                          c = bo_sub(hull->vertices[hull->loops[i + 1]], o), s = bo_add(a, bo_add(b, c));
-            const double V = bo_dot(a, bo_cross(b, c)) / 6;
-            bo_mat3 second = bo_mat_add(bo_outer(s, s), bo_outer(a, a));
-            second = bo_mat_add(second, bo_mat_add(bo_outer(b, b), bo_outer(c, c)));
-            m.volume += V;
-            m.first = bo_mul_add(m.first, V / 4, s);
-            m.second = bo_mat_add(m.second, bo_mat_scale(V / 20, second));
-        }
+        for (int32_t i = hull->face_start[f] + 1; i + 1 < hull->face_start[f + 1]; i++)
+            add_tetrahedron(bo_sub(hull->vertices[hull->loops[hull->face_start[f]]], o),
+                            bo_sub(hull->vertices[hull->loops[i]], o), bo_sub(hull->vertices[hull->loops[i + 1]], o),
+                            &m);
+    return m;
+}
+
+static moments moments_of_mesh(const bough_shape *shape) {
+    const bough_shape_mesh *mesh = shape->mesh;
+    moments m = {0};
+    for (int32_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangles + 3 * (size_t)t;
+        add_tetrahedron(bo_sub(mesh->vertices[v[0]], shape->centre), bo_sub(mesh->vertices[v[1]], shape->centre),
+                        bo_sub(mesh->vertices[v[2]], shape->centre), &m);
+    }
     return m;
 }
 
@@ -71,6 +88,7 @@ static bough_status add_shape(bough_context *ctx, const bough_shape_def *def, mo
     }
     const moments m = def->kind == BOUGH_SHAPE_SPHERE    ? moments_of_sphere(shape->radius)
                       : def->kind == BOUGH_SHAPE_CAPSULE ? moments_of_capsule(def->radius, def->half[2])
+                      : shape->mesh                      ? moments_of_mesh(shape)
                                                          : moments_of_hull(shape);
     const moments here = moved(moved(m, bo_identity3(), shape->centre), shape->frame.R, shape->frame.t);
     sum->volume += here.volume;

@@ -1,6 +1,7 @@
 #include "scene/body_touch.h"
 
 #include "base/pose.h"
+#include "rig/body.h"
 #include "scene/assembly.h"
 #include "scene/bodies_file.h"
 #include "scene/entries.h"
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define MOST_OBSTACLES 1000 /* a slip or an attack beyond */
+#define MOST_MESHES 100     /* each takes a part of a second, and a megabyte */
 
 /* ---- reading ---- */
 
@@ -71,42 +73,43 @@ bool bo_body_touch_shape(const bo_scene_shape *from, bough_shape_def *def) {
     return from->form != BO_FORM_CYLINDER && from->form != BO_FORM_MESH;
 }
 
-/* Cylinders and meshes touch with the triangles that are drawn. */
-static bough_status make_surface(bough_context *ctx, const bo_scene_shape *from, bough_mesh **mesh) {
-    bo_triangles t = {0};
-    bough_status status = bo_shape_triangles(ctx, from, 0, &t);
-    if (status == BOUGH_OK)
-        status = bough_mesh_create(ctx, BOUGH_TRI3, (int32_t)t.vertex_count, t.vertices, (int32_t)t.triangle_count,
-                                   t.corners, mesh);
-    bo_triangles_free(ctx, &t);
-    return status;
-}
-
-/* The shapes and surfaces of all obstacles, while the contact is made of them. */
+/* The shapes of all obstacles, while the contact is made of them. */
 typedef struct {
     bough_context *ctx;
     bough_obstacle_def *obstacles;
     bough_shape_def *shapes;
-    bough_obstacle_surface *surfaces;
-    bough_mesh **meshes;
-    int32_t shape_count, surface_count;
+    int32_t shape_count;
 } description;
 
-static bough_status describe(const bo_body_touch *touch, description *d) {
+/* Adds a shape. Cylinders and meshes touch by surfaces, which stay with the contact. */
+static bough_status add_shape(const bo_scene_shape *from, bo_body_touch *touch, description *d) {
+    bough_shape_def *to = &d->shapes[d->shape_count++];
+    if (bo_body_touch_shape(from, to))
+        return BOUGH_OK;
+    if (touch->mesh_count == MOST_MESHES)
+        return bo_fail(d->ctx, BOUGH_ERROR_ARGUMENT,
+                       "there are more than %d cylinders and meshes; take boxes, spheres or capsules", MOST_MESHES);
+    if (!bo_progress(d->ctx, "obstacles", 0, "distances from surface %d", touch->mesh_count + 1))
+        return bo_fail_cancelled(d->ctx);
+    bough_shape_mesh **mesh = &touch->meshes[touch->mesh_count];
+    BO_TRY(bo_shape_touch_mesh(d->ctx, from, 1, mesh));
+    to->kind = BOUGH_SHAPE_MESH, to->mesh = *mesh;
+    touch->mesh_count++;
+    return BOUGH_OK;
+}
+
+static bough_status describe(bo_body_touch *touch, description *d) {
     for (int32_t i = 0; i < touch->obstacle_count; i++) {
         const bo_body_obstacle *o = &touch->obstacles[i];
         bough_obstacle_def *to = &d->obstacles[i];
         *to = bough_default_obstacle_def();
         to->name = o->name, to->pose = bo_put_pose(o->pose), to->friction = o->friction;
-        to->shapes = &d->shapes[d->shape_count];
+        to->shapes = &d->shapes[d->shape_count], to->shape_count = o->shapes.count;
         for (int32_t k = 0; k < o->shapes.count; k++) {
-            if (bo_body_touch_shape(&o->shapes.shapes[k], &d->shapes[d->shape_count])) {
-                d->shape_count++, to->shape_count++;
-                continue;
-            }
-            bough_mesh **mesh = &d->meshes[d->surface_count];
-            BO_TRY(make_surface(d->ctx, &o->shapes.shapes[k], mesh));
-            d->surfaces[d->surface_count++] = (bough_obstacle_surface){i, *mesh};
+            const bough_status status = add_shape(&o->shapes.shapes[k], touch, d);
+            if (status == BOUGH_ERROR_ARGUMENT)
+                bo_prefix_message(d->ctx, "%s: ", bo_label_of("obstacle", i, o->name).text);
+            BO_TRY(status);
         }
     }
     return BOUGH_OK;
@@ -119,20 +122,14 @@ bough_status bo_body_touch_make(bo_json at, bo_body_touch *touch) {
         count += (size_t)touch->obstacles[i].shapes.count;
     d.obstacles = BO_NEW_ARRAY(at.ctx, bough_obstacle_def, touch->obstacle_count);
     d.shapes = BO_NEW_ARRAY(at.ctx, bough_shape_def, count);
-    d.surfaces = BO_NEW_ARRAY(at.ctx, bough_obstacle_surface, count);
-    d.meshes = BO_NEW_ZEROS(at.ctx, bough_mesh *, count);
-    bough_status status = d.obstacles && d.shapes && d.surfaces && d.meshes ? describe(touch, &d) : BOUGH_ERROR_MEMORY;
+    touch->meshes = BO_NEW_ZEROS(at.ctx, bough_shape_mesh *, count < MOST_MESHES ? count : MOST_MESHES);
+    bough_status status = d.obstacles && d.shapes && touch->meshes ? describe(touch, &d) : BOUGH_ERROR_MEMORY;
     touch->def.obstacle_count = touch->obstacle_count, touch->def.obstacles = d.obstacles;
-    touch->def.surface_count = d.surface_count, touch->def.surfaces = d.surfaces;
     touch->def.lead = lead, touch->def.lead_data = touch;
     if (status == BOUGH_OK)
         status = bough_body_touch_create(at.ctx, &touch->def, &touch->made);
-    for (size_t k = 0; d.meshes && k < count; k++)
-        bough_mesh_destroy(at.ctx, d.meshes[k]);
     bo_free(at.ctx, d.obstacles);
     bo_free(at.ctx, d.shapes);
-    bo_free(at.ctx, d.surfaces);
-    bo_free(at.ctx, d.meshes);
     return bo_json_explain(at, status);
 }
 
@@ -217,6 +214,9 @@ void bo_body_touch_free(bough_context *ctx, bo_body_touch *touch) {
         bo_track_free(ctx, touch->obstacles[i].track);
     }
     bough_body_touch_destroy(ctx, touch->made);
+    for (int32_t k = 0; k < touch->mesh_count; k++)
+        bough_shape_mesh_destroy(ctx, touch->meshes[k]);
+    bo_free(ctx, touch->meshes);
     bo_body_pieces_free(ctx, touch->piece_count, touch->pieces);
     bo_free(ctx, touch->obstacles);
     bo_free(ctx, touch->looks);

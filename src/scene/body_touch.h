@@ -22,7 +22,9 @@ typedef struct bo_body_touch {
     bo_obstacle_look *looks;  /* obstacle_count */
     bough_body_touch_def def; /* as read; its arrays are gone once the contact was made */
     bough_body_touch *made;   /* NULL: not yet */
-    int32_t piece_count;      /* bodies of a scene of several; 0: it has one */
+    int32_t mesh_count;
+    bough_shape_mesh **meshes; /* by which cylinders and meshes touch */
+    int32_t piece_count;       /* bodies of a scene of several; 0: it has one */
     bo_body_piece *pieces;
 } bo_body_touch;
 

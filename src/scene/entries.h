@@ -121,7 +121,7 @@
 #define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction", "touch", "track"
 #define BO_SHAPE_KEYS \
     "sphere", "box", "capsule", "cylinder", "hull", "mesh", "plane", "height_field", "position", "rotate_deg", "colour"
-#define BO_SHAPE_MESH_KEYS "file", BO_TRANSFORM_KEYS
+#define BO_SHAPE_MESH_KEYS "file", BO_TRANSFORM_KEYS, "cells"
 #define BO_HEIGHT_FIELD_KEYS "size", "heights", "noise"
 #define BO_GENERATE_KEYS "helix", "ladder", "Y", "ring"
 #define BO_MADE_KEYS "joint", "stiffness", "damping", "mass"

@@ -27,6 +27,7 @@ void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m) {
     bo_free(ctx, m->link_touches);
     bo_scene_free_rigids(ctx, m->body_count, m->bodies);
     bo_scene_free_rigids(ctx, m->obstacle_count, m->obstacles);
+    bo_mesh_stock_free(ctx, &m->meshes);
     void *const blocks[] = {m->links,         m->link_shapes, m->joints,     m->end_effectors, m->effectors,
                             m->motors,        m->loads,       m->kept,       m->blend.loads,   m->body_defs,
                             m->obstacle_defs, m->shape_defs,  m->touch_defs, m->leads};

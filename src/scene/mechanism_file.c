@@ -163,7 +163,7 @@ static bough_status read_joints(const reader *r, bo_json at) {
 
 static bough_status read_touch(const reader *r, bo_json shape, bo_json friction, bo_scene_touch *touch) {
     BO_TRY(bo_scene_read_shapes(shape, &touch->shapes, &r->scene->hash));
-    BO_TRY(bo_scene_must_touch(shape, &touch->shapes));
+    BO_TRY(bo_scene_let_touch(shape, &r->m->meshes, &touch->shapes));
     BO_TRY(bo_scene_must_move(shape, &touch->shapes));
     return bo_json_number(friction, BO_NOT_NEGATIVE, &touch->friction);
 }
@@ -508,10 +508,10 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_link_touches(r, bo_json_at(root, "link_touches")));
     BO_TRY(bo_mechanism_collide(root, r->urdf, m, &r->scene->hash));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
-    BO_TRY(bo_scene_read_rigids(bo_json_at(root, "bodies"), true, r->names[NAMES_BODY], &r->scene->hash, &m->body_count,
-                                &m->bodies));
+    BO_TRY(bo_scene_read_rigids(bo_json_at(root, "bodies"), true, r->names[NAMES_BODY], &r->scene->hash, &m->meshes,
+                                &m->body_count, &m->bodies));
     BO_TRY(bo_scene_read_rigids(bo_json_at(root, "obstacles"), false, r->names[NAMES_OBSTACLE], &r->scene->hash,
-                                &m->obstacle_count, &m->obstacles));
+                                &m->meshes, &m->obstacle_count, &m->obstacles));
     BO_TRY(bo_scene_read_budget(bo_json_at(root, "contact"), &m->most_contacts));
     BO_TRY(read_engine(r, bo_json_at(root, "engine")));
     BO_TRY(read_motors(r, bo_json_at(root, "motors")));

@@ -22,7 +22,7 @@ typedef enum bo_form {
     BO_FORM_CAPSULE,  /* about z; contact worlds know it by a hull */
     BO_FORM_CYLINDER, /* likewise */
     BO_FORM_HULL,
-    BO_FORM_MESH, /* in contact worlds drawn only */
+    BO_FORM_MESH,
     BO_FORM_PLANE,
     BO_FORM_HEIGHT_FIELD
 } bo_form;
@@ -36,7 +36,8 @@ typedef struct bo_scene_shape {
     double radius;       /* of capsules and cylinders, m */
     double length;       /* of a cylinder, and of a capsule between the middles of its ends, m */
     double size[2];      /* of a plane as it is drawn, m; 0: as large as all the rest */
-    bough_mesh *mesh;    /* of a mesh: triangles */
+    bough_mesh *mesh;    /* of a mesh: triangles; def.mesh, what it touches with, belongs to somebody else */
+    int32_t cells;       /* of a mesh: of its grid of distances, along the longest side; 0: as many as usual */
     double colour[3];    /* red, green, blue, 0 .. 1 */
 } bo_scene_shape;
 
@@ -48,8 +49,10 @@ typedef struct bo_scene_shapes {
 /* "shape": one or a list; *hash goes on over the files that they point to. */
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash);
 void bo_scene_free_shapes(bough_context *ctx, bo_scene_shapes *shapes);
-/* All but meshes touch in contact worlds. */
-bool bo_shape_touches(const bo_scene_shape *shape);
+/* Makes the surface by which a hull, a cylinder, a height field or a mesh touches, in its own axes, larger by `scale`. The
+ * caller destroys it. */
+bough_status bo_shape_touch_mesh(bough_context *ctx, const bo_scene_shape *shape, double scale,
+                                 bough_shape_mesh **mesh);
 /* Gives a capsule or a cylinder the hull by which contact worlds know it; and makes room for the corners of a hull, which
  * then belong to the shape (NULL: no memory). */
 bough_status bo_shape_round_hull(bough_context *ctx, bo_scene_shape *shape);
@@ -105,14 +108,24 @@ typedef struct bo_scene_rigid {
 
 /* ---- rigids.c: free bodies and obstacles, which multibody systems describe in the same words ---- */
 
-/* Refuses shapes that are only drawn; those that cannot move. */
-bough_status bo_scene_must_touch(bo_json at, const bo_scene_shapes *shapes);
+/* ---- mesh_stock.c: meshes that touch ---- */
+
+typedef struct bo_stocked_mesh bo_stocked_mesh;
+typedef struct bo_mesh_stock {
+    size_t count, capacity;
+    bo_stocked_mesh *meshes;
+} bo_mesh_stock;
+void bo_mesh_stock_free(bough_context *ctx, bo_mesh_stock *stock);
+/* Gives shapes that are meshes what they touch with, from the stock, which keeps it. */
+bough_status bo_scene_let_touch(bo_json at, bo_mesh_stock *stock, bo_scene_shapes *shapes);
+
+/* Refuses shapes that cannot move. */
 bough_status bo_scene_must_move(bo_json at, const bo_scene_shapes *shapes);
 /* "contact" of a scene whose contacts a contact world finds: the budget of a step. 0: the world's own. */
 bough_status bo_scene_read_budget(bo_json at, int32_t *most_contacts);
 /* "bodies" or "obstacles": a list. names: {NAME: index}, to which they are added; *hash goes on over files of shapes. */
-bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
-                                  bo_scene_rigid **rigids);
+bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, bo_mesh_stock *stock,
+                                  int32_t *count, bo_scene_rigid **rigids);
 void bo_scene_free_rigids(bough_context *ctx, int32_t count, bo_scene_rigid *rigids);
 /* The same as contact worlds see them. *shapes: where copies of their shapes go, which is moved on. */
 void bo_scene_describe_obstacle(const bo_scene_rigid *from, bough_shape_def **shapes, bough_obstacle_def *to);
@@ -142,6 +155,7 @@ typedef struct bo_mechanism_scene {
     int32_t body_count, obstacle_count;
     int32_t most_contacts; /* of a step; 0: as many as a contact world allows */
     bo_scene_rigid *bodies, *obstacles;
+    bo_mesh_stock meshes; /* with which shapes touch */
     bough_mechanism_method method;
     double joint_tolerance;    /* of bough_run_gap.error: beyond, somebody is warned */
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */

@@ -18,10 +18,6 @@
 static const bo_range sizes = {SMALLEST_SIZE, LARGEST_SIZE, false};
 static const bo_range places = {-LARGEST_SIZE, LARGEST_SIZE, false};
 
-bool bo_shape_touches(const bo_scene_shape *shape) {
-    return shape->form != BO_FORM_MESH;
-}
-
 static void free_shape(bough_context *ctx, bo_scene_shape *shape) {
     bo_free(ctx, (void *)shape->def.points);
     bo_free(ctx, (void *)shape->def.heights);
@@ -46,10 +42,11 @@ static bough_status keep_points(bo_json at, int32_t count, double **points, bo_s
     return BOUGH_OK;
 }
 
-/* Corners of triangles; other elements are told. A file, or {"file": FILE, "scale": FACTOR, ...}. */
-static bough_status read_surface(bo_json at, bough_mesh **mesh, uint64_t *hash) {
+/* Corners of triangles; other elements are told. A file, or {"file": FILE, "scale": FACTOR, ...}. cells NULL: a file. */
+static bough_status read_surface(bo_json at, bough_mesh **mesh, int32_t *cells, uint64_t *hash) {
     if (json_is_object(at.value)) {
         BO_TRY(bo_json_keys(at, BO_SHAPE_MESH_KEYS));
+        BO_TRY(bo_json_integer(bo_json_at(&at, "cells"), 8, 100, cells));
         BO_TRY(bo_scene_mesh_transformed(at, "file", BOUGH_VOLUME_REFUSE, mesh));
     } else
         BO_TRY(bo_scene_mesh_file(at, BOUGH_VOLUME_REFUSE, mesh));
@@ -66,7 +63,7 @@ static bough_status read_hull(bo_json at, bo_scene_shape *shape, uint64_t *hash)
     shape->def.kind = BOUGH_SHAPE_HULL;
     if (json_is_string(at.value)) {
         bough_mesh *mesh = NULL;
-        bough_status status = read_surface(at, &mesh, hash);
+        bough_status status = read_surface(at, &mesh, NULL, hash);
         if (status == BOUGH_OK)
             status = keep_points(at, mesh->vertex_count, &points, shape);
         if (status == BOUGH_OK)
@@ -192,7 +189,7 @@ static bough_status read_form(bo_json at, bo_scene_shape *shape, uint64_t *hash)
     case BO_FORM_HULL:
         return read_hull(at, shape, hash);
     case BO_FORM_MESH:
-        return read_surface(at, &shape->mesh, hash);
+        return read_surface(at, &shape->mesh, &shape->cells, hash);
     case BO_FORM_PLANE:
         return read_plane(at, shape);
     case BO_FORM_HEIGHT_FIELD:
@@ -234,7 +231,7 @@ static bough_status read_shape(bo_json at, bo_scene_shape *shape, uint64_t *hash
     bo_json form = bo_json_at(&at, BO_FORM_NAMES[given]);
     BO_TRY(read_form(form, shape, hash));
     const bool round = shape->form == BO_FORM_CAPSULE || shape->form == BO_FORM_CYLINDER; /* always fit for contact */
-    return bo_shape_touches(shape) && !round ? check_contact(form, shape) : BOUGH_OK;
+    return shape->form != BO_FORM_MESH && !round ? check_contact(form, shape) : BOUGH_OK;
 }
 
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash) {

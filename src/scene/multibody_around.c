@@ -40,11 +40,11 @@ bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, i
         to->touches = to->shapes.count > 0;
     } else
         BO_TRY(bo_json_flag(touch, &to->touches));
-    const bo_scene_shapes *shapes = bo_multibody_touching(r->m, body);
+    bo_scene_shapes *shapes = to->shapes.count > 0 ? &to->shapes : &r->m->shapes[body];
     if (to->touches && shapes->count == 0)
         return bo_json_fail(touch, "needs a \"shape\" that touches, or shapes of its own instead of true");
     if (to->touches) {
-        BO_TRY(bo_scene_must_touch(touch, shapes));
+        BO_TRY(bo_scene_let_touch(touch, &r->m->meshes, shapes));
         BO_TRY(bo_scene_must_move(touch, shapes));
     }
     return read_surface(at, to);
@@ -54,7 +54,7 @@ bough_status bo_multibody_read_touch(const bo_multibody_reader *r, bo_json at, i
 
 static bough_status read_obstacles(const bo_multibody_reader *r, bo_json at) {
     bo_multibody_scene *m = r->m;
-    BO_TRY(bo_scene_read_rigids(at, false, r->names[BO_NAMES_OBSTACLE], &r->scene->hash, &m->obstacle_count,
+    BO_TRY(bo_scene_read_rigids(at, false, r->names[BO_NAMES_OBSTACLE], &r->scene->hash, &m->meshes, &m->obstacle_count,
                                 &m->obstacles));
     for (int32_t i = 0; i < m->obstacle_count; i++) {
         bo_json item = bo_json_item(&at, i);
@@ -174,6 +174,7 @@ void bo_multibody_free_around(bough_context *ctx, bo_multibody_scene *m) {
     for (int32_t b = 0; m->touches && b < m->def.body_count; b++)
         bo_scene_free_shapes(ctx, &m->touches[b].shapes);
     bo_scene_free_rigids(ctx, m->obstacle_count, m->obstacles);
+    bo_mesh_stock_free(ctx, &m->meshes);
     void *const blocks[] = {m->touches, m->obstacle_defs, m->shape_defs, m->touch_defs, m->passes, m->leads};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);

@@ -57,6 +57,7 @@ typedef struct bo_multibody_scene {
     bo_multibody_spot *spots; /* of probes */
     int32_t obstacle_count;
     bo_scene_rigid *obstacles;
+    bo_mesh_stock meshes; /* with which shapes touch */
     bough_obstacle_def *obstacle_defs;
     bo_lead *leads; /* of obstacles; NULL: none is led */
     bough_shape_def *shape_defs; /* of obstacles, one after the other */

@@ -2,48 +2,86 @@
 
 #include "scene/entries.h"
 
-/* The shape of a part that others touch: one sphere, capsule or box. */
-static bough_status read_shape(bo_json at, uint64_t *hash, bo_obstacle *shape) {
+#include "base/pose.h"
+#include "rig/shape.h"
+
+#define MOST_SOLIDS 10000   /* a slip or an attack beyond */
+enum { MOST_MESHES = 100 }; /* each takes a part of a second, and a megabyte */
+
+/* ---- solids ---- */
+
+static bough_status take_shape(bo_json at, const bo_scene_shape *from, double scale, bo_parts_touch *touch,
+                               bo_tree_solid *solid) {
+    bo_obstacle *to = &solid->shape;
+    if (from->form == BO_FORM_PLANE)
+        return bo_json_fail(at, "is a plane, which has no end: it would reach parts everywhere; take a box");
+    bough_shape_def def;
+    if (bo_body_touch_shape(from, &def) && bo_obstacle_of_shape(&def, to)) {
+        to->radius *= scale, to->half *= scale;
+        to->halves = bo_scale(scale, to->halves);
+    } else {
+        if (touch->kept.mesh_count == MOST_MESHES)
+            return bo_json_fail(at,
+                                "is one of more than %d hulls, cylinders, meshes and height fields; take boxes, "
+                                "spheres or capsules",
+                                MOST_MESHES);
+        if (!bo_progress(at.ctx, "solids", 0, "distances from shape %d", touch->kept.mesh_count))
+            return bo_fail_cancelled(at.ctx);
+        bough_shape_mesh **mesh = &touch->kept.meshes[touch->kept.mesh_count];
+        BO_TRY(bo_json_explain(at, bo_shape_touch_mesh(at.ctx, from, scale, mesh)));
+        touch->kept.mesh_count++;
+        solid->mesh = *mesh;
+        *to = (bo_obstacle){.kind = BO_OBSTACLE_GRID, .grid = &(*mesh)->grid};
+    }
+    to->pose = bo_pose(&from->def.frame);
+    to->pose.t = bo_scale(scale, to->pose.t);
+    return BOUGH_OK;
+}
+
+/* Adds the shapes of a part, one or a list. */
+static bough_status add_solids(bo_json at, int32_t part, double scale, uint64_t *hash, size_t *capacity,
+                               bo_parts_touch *touch) {
     bo_scene_shapes shapes = {0};
     bough_status status = bo_scene_read_shapes(at, &shapes, hash);
-    bough_shape_def def;
-    if (status == BOUGH_OK && (shapes.count != 1 || !bo_body_touch_shape(&shapes.shapes[0], &def) ||
-                               !bo_obstacle_of_shape(&def, shape) || shape->kind == BO_OBSTACLE_PLANE))
-        status = bo_json_fail(at, "must be one sphere, capsule or box");
+    for (int32_t i = 0; i < shapes.count && status == BOUGH_OK; i++) {
+        if (touch->def.solid_count == MOST_SOLIDS) {
+            status = bo_json_fail(at, "is one of more than %d shapes of parts", MOST_SOLIDS);
+            break;
+        }
+        if (!BO_RESERVE(at.ctx, touch->solids, *capacity, (size_t)touch->def.solid_count + 1)) {
+            status = bo_fail_memory(at.ctx);
+            break;
+        }
+        bo_tree_solid *solid = &touch->solids[touch->def.solid_count++];
+        *solid = (bo_tree_solid){.part = part};
+        status = take_shape(at, &shapes.shapes[i], scale, touch, solid);
+    }
     bo_scene_free_shapes(at.ctx, &shapes);
     return status;
 }
 
-static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *assembly, uint64_t *hash,
-                               bo_tree_solid *solid) {
+static bough_status read_solid(bo_json at, json_t *names, const bo_assembly *assembly, uint64_t *hash, size_t *capacity,
+                               bo_parts_touch *touch) {
+    int32_t part;
     BO_TRY(bo_json_keys(at, BO_SOLID_KEYS));
-    BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &solid->part));
-    BO_TRY(read_shape(bo_json_must(&at, "shape"), hash, &solid->shape));
-    const bo_part *part = &assembly->parts[solid->part];
-    solid->shape.radius *= part->scale, solid->shape.half *= part->scale;
-    solid->shape.halves = bo_scale(part->scale, solid->shape.halves);
-    solid->shape.pose.t = bo_scale(part->scale, solid->shape.pose.t);
-    return BOUGH_OK;
+    BO_TRY(bo_json_find_name(bo_json_must(&at, "part"), "part ", names, &part));
+    return add_solids(bo_json_must(&at, "shape"), part, assembly->parts[part].scale, hash, capacity, touch);
 }
 
 static bough_status read_solids(bo_json at, const bo_assembly *assembly, uint64_t *hash, bo_parts_touch *touch) {
     int32_t count;
+    size_t capacity = 0;
     BO_TRY(bo_json_list(at, &count));
     json_t *names = json_object();
-    touch->solids = BO_NEW_ZEROS(at.ctx, bo_tree_solid, count);
-    bough_status status = names && touch->solids ? BOUGH_OK : bo_fail_memory(at.ctx);
+    touch->kept.meshes = BO_NEW_ZEROS(at.ctx, bough_shape_mesh *, MOST_MESHES);
+    bough_status status = names && touch->kept.meshes ? BOUGH_OK : bo_fail_memory(at.ctx);
     for (int32_t p = 0; p < assembly->part_count && status == BOUGH_OK; p++)
         if (json_object_set_new(names, assembly->parts[p].name, json_integer(p)))
             status = bo_fail_memory(at.ctx);
-    for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
-        bo_json item = bo_json_item(&at, i);
-        status = read_solid(item, names, assembly, hash, &touch->solids[i]);
-        for (int32_t k = 0; k < i && status == BOUGH_OK; k++)
-            if (touch->solids[k].part == touch->solids[i].part)
-                status = bo_json_fail(bo_json_at(&item, "part"), "has a shape already");
-    }
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
+        status = read_solid(bo_json_item(&at, i), names, assembly, hash, &capacity, touch);
     json_decref(names);
-    touch->def.solid_count = count, touch->def.solids = touch->solids;
+    touch->def.solids = touch->solids;
     return status;
 }
 
@@ -111,6 +149,7 @@ void bo_parts_touch_free(bough_context *ctx, bo_parts_touch *touch) {
     if (!touch)
         return;
     bo_body_touch_free(ctx, touch->around);
+    bo_tree_kept_shapes_free(ctx, &touch->kept);
     bo_free(ctx, touch->solids);
     bo_free(ctx, touch->between);
     bo_free(ctx, touch);

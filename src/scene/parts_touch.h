@@ -10,7 +10,8 @@ typedef struct bo_parts_touch {
     bo_body_touch *around; /* the obstacles; never NULL */
     bo_tree_touch_def def;
     bo_tree_solid *solids;
-    bool *between; /* components: whose parts touch each other; NULL: none do */
+    bo_tree_kept_shapes kept; /* meshes of solids */
+    bool *between;            /* components: whose parts touch each other; NULL: none do */
 } bo_parts_touch;
 
 /* *touch stays NULL where the scene has neither key. *hash goes on over the files of shapes. */

@@ -12,14 +12,6 @@
 
 /* ---- which shapes will do ---- */
 
-bough_status bo_scene_must_touch(bo_json at, const bo_scene_shapes *shapes) {
-    for (int32_t i = 0; i < shapes->count; i++)
-        if (!bo_shape_touches(&shapes->shapes[i]))
-            return bo_json_fail(at, "a \"%s\" is only drawn here; its convex \"hull\" can touch",
-                                BO_FORM_NAMES[shapes->shapes[i].form]);
-    return BOUGH_OK;
-}
-
 bough_status bo_scene_must_move(bo_json at, const bo_scene_shapes *shapes) {
     for (int32_t i = 0; i < shapes->count; i++)
         if (shapes->shapes[i].form == BO_FORM_PLANE || shapes->shapes[i].form == BO_FORM_HEIGHT_FIELD)
@@ -72,8 +64,8 @@ static bough_status read_track(bo_json at, bo_scene_rigid *obstacle) {
     return BOUGH_OK;
 }
 
-static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *hash, int32_t index,
-                               bo_scene_rigid *rigid) {
+static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *hash, bo_mesh_stock *stock,
+                               int32_t index, bo_scene_rigid *rigid) {
     bo_json shape = bo_json_must(&at, "shape");
     bo_se3 pose = bo_se3_identity();
     bool touches = true;
@@ -87,7 +79,7 @@ static bough_status read_rigid(bo_json at, bool body, json_t *names, uint64_t *h
         BO_TRY(bo_json_flag(bo_json_at(&at, "touch"), &touches));
     rigid->drawn_only = !touches;
     if (touches)
-        BO_TRY(bo_scene_must_touch(shape, &rigid->shapes));
+        BO_TRY(bo_scene_let_touch(shape, stock, &rigid->shapes));
     BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &rigid->friction));
     return body ? read_body(at, rigid) : read_track(at, rigid);
 }
@@ -97,8 +89,8 @@ bough_status bo_scene_read_budget(bo_json at, int32_t *most_contacts) {
     return bo_json_integer(bo_json_at(&at, "most_contacts"), 1, 1000000, most_contacts);
 }
 
-bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, int32_t *count,
-                                  bo_scene_rigid **rigids) {
+bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64_t *hash, bo_mesh_stock *stock,
+                                  int32_t *count, bo_scene_rigid **rigids) {
     int32_t n;
     BO_TRY(bo_json_list(at, &n));
     if (n > MOST_RIGIDS)
@@ -107,7 +99,7 @@ bough_status bo_scene_read_rigids(bo_json at, bool bodies, json_t *names, uint64
         return BOUGH_ERROR_MEMORY;
     *count = n;
     for (int32_t i = 0; i < n; i++)
-        BO_TRY(read_rigid(bo_json_item(&at, i), bodies, names, hash, i, &(*rigids)[i]));
+        BO_TRY(read_rigid(bo_json_item(&at, i), bodies, names, hash, stock, i, &(*rigids)[i]));
     return BOUGH_OK;
 }
 

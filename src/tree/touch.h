@@ -11,13 +11,29 @@
 #include "contact/sweep.h"
 #include "tree/tree.h"
 
-/* A part that others touch by a shape, which moves with its frame. A rigid part that flies by itself touches obstacles
- * and others by it, too. */
+/* A shape by which others touch a part; it moves with the part's frame. A part may have several. A rigid part that flies by
+ * itself touches obstacles and others by them, too. */
 typedef struct bo_tree_solid {
-    int32_t part;      /* outside */
-    bo_obstacle shape; /* pose: in the part's axes; not a plane, a height field or a grid */
-    bool carried;      /* out: it is no rigid part that flies by itself */
+    int32_t part;                 /* outside */
+    bo_obstacle shape;            /* pose: in the part's axes; not a plane or heights, which have no end */
+    const bough_shape_mesh *mesh; /* of grids: what has the grid; belongs to somebody else */
+    /* ---- out ---- */
+    bool carried;          /* the part is no rigid one that flies by itself */
+    int32_t next;          /* another solid of the part; -1: none */
+    int32_t order;         /* how many solids of the part come before */
+    int32_t first_feature; /* by which its points are numbered among those of the part */
+    bo_vec3 middle;        /* of a sphere around it, in the part's axes */
+    double radius;         /* m */
+    bo_vec3 middle_of_all; /* the same around all solids of the part, of the first one */
+    double radius_of_all;
 } bo_tree_solid;
+
+/* Meshes and heights to which obstacles and solids point, where a state is to keep them. */
+typedef struct bo_tree_kept_shapes {
+    int32_t mesh_count, height_count;
+    bough_shape_mesh **meshes;
+    bo_height_spline *heights;
+} bo_tree_kept_shapes;
 
 typedef struct bo_tree_touch_def {
     int32_t obstacle_count;
@@ -44,9 +60,12 @@ typedef struct bo_tree_contact {
 typedef struct bo_tree_touch bo_tree_touch;
 
 /* Lets the parts of a state touch, in steps from now on; what it had before is gone. def NULL: nothing touches. The
- * state keeps a copy of def. */
+ * state keeps a copy of def, and takes over what `kept` has, unless it fails; NULL: nothing. */
 bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  const bo_tree_touch_def *def);
+bough_status bo_tree_state_touch_keep(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                      const bo_tree_touch_def *def, bo_tree_kept_shapes *kept);
+void bo_tree_kept_shapes_free(bough_context *ctx, bo_tree_kept_shapes *kept);
 void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch);
 
 /* The contacts of the last step; of trees that sleep, those of the last step before they fell asleep. */
@@ -82,6 +101,7 @@ void bo_tree_touch_work(const bough_tree_model *model, const bo_tree_work *work,
 typedef struct bo_tree_point {
     int32_t part, other;        /* inside; other -1: an obstacle */
     int32_t obstacle;           /* -1: the other part */
+    int32_t shape;              /* of the other part: the number of its solid; -1: its samples */
     int32_t feature;            /* which sample of its part, or which point of a solid */
     int32_t number;             /* in the order in which points are found */
     bool waits;                 /* touches only if other contacts lead it there: touch_wait.c */
@@ -147,8 +167,15 @@ typedef struct bo_tree_cloud {
     double *side_by_side; /* all x of the samples, all y, all z: each padded to whole vectors with the first sample */
 } bo_tree_cloud;
 
+/* A sphere around a solid in a step, and a bound on its speed. */
+typedef struct bo_tree_spot {
+    bo_vec3 centre;
+    double radius, speed;
+} bo_tree_spot;
+
 struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
+    bo_tree_kept_shapes shapes_kept;
     bo_tree_cloud *clouds; /* of the components */
     double *reaches;       /* numbers of the clouds */
     bool *close;           /* of each four samples of a part: touch_find.c */
@@ -157,7 +184,7 @@ struct bo_tree_touch {
     int32_t *mixing; /* parts, outside, that touch each other */
     bo_sweep sweep;  /* of these */
     bo_box *boxes;
-    int32_t *solid_of;       /* parts, outside: their number among def.solids; -1 */
+    int32_t *solid_of;       /* parts, outside: the first of their def.solids, of parts that fly as these; -1 */
     double mass;             /* kg, of all parts */
     bo_tree_island *islands; /* as many as parts */
     int32_t *join;           /* parts: trees that touch in the step are joined; each leads to one that stands for all */
@@ -167,6 +194,7 @@ struct bo_tree_touch {
     bo_se3 *before;         /* and where they were at its start */
     bool *moves;            /* they are not where they were */
     bo_obstacle *placed;    /* the solids */
+    bo_tree_spot *spots;    /* spheres around them */
     bo_tree_figure *shapes; /* parts, inside */
     size_t bent_count, bent_capacity;
     double *bent; /* samples: touch_find.c */

@@ -3,6 +3,7 @@
 
 #include "base/pose.h"
 #include "component/image.h"
+#include "rig/shape.h"
 
 #define TOUCH_COOKIE 0xB0061054u
 
@@ -16,33 +17,61 @@ bough_tree_touch_def bough_default_tree_touch_def(void) {
                                   .rest_time = def.rest_time};
 }
 
-/* The shape in the frame of what it belongs to, once it was checked. */
-static bough_status shape_of(bough_context *ctx, const bough_shape_def *def, bo_obstacle *to) {
-    bough_shape *checked;
-    BO_TRY(bough_shape_create(ctx, def, &checked));
-    bough_shape_destroy(ctx, checked);
-    return bo_obstacle_of_shape(def, to)
-               ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "parts touch planes, spheres, capsules and boxes");
+/* Shapes in the making: where they go, and what they point to. */
+typedef struct {
+    bough_context *ctx;
+    bo_tree_kept_shapes kept; /* with room for one mesh and one height spline of each shape */
+} maker;
+
+/* The mesh of a shape: its own, or one that the state keeps. */
+static bough_status mesh_of(maker *m, const bough_shape_def *def, const bough_shape_mesh **mesh) {
+    if (def->kind == BOUGH_SHAPE_MESH) {
+        *mesh = def->mesh;
+        return BOUGH_OK;
+    }
+    bough_shape_mesh **made = &m->kept.meshes[m->kept.mesh_count];
+    BO_TRY(bo_shape_mesh_of(m->ctx, def, made));
+    *mesh = *made, m->kept.mesh_count++;
+    return BOUGH_OK;
 }
 
-static bough_status list_obstacles(bough_context *ctx, const bough_tree_touch_def *def, bo_touch_obstacle *to) {
+/* The shape in the frame of what it belongs to, once it was checked. *mesh: what it is made of; NULL: of none. */
+static bough_status shape_of(maker *m, const bough_shape_def *def, bool moves, bo_obstacle *to,
+                             const bough_shape_mesh **mesh) {
+    bough_shape *checked;
+    BO_TRY(bough_shape_create(m->ctx, def, &checked));
+    bough_shape_destroy(m->ctx, checked);
+    *mesh = NULL;
+    if (bo_obstacle_of_shape(def, to))
+        return BOUGH_OK;
+    if (def->kind == BOUGH_SHAPE_HEIGHT_FIELD && !moves) {
+        to->kind = BO_OBSTACLE_HEIGHT, to->height = &m->kept.heights[m->kept.height_count];
+        return bo_height_spline_make(m->ctx, def->columns, def->rows, def->cell, def->heights,
+                                     &m->kept.heights[m->kept.height_count++]);
+    }
+    BO_TRY(mesh_of(m, def, mesh));
+    to->kind = BO_OBSTACLE_GRID, to->grid = &(*mesh)->grid;
+    return BOUGH_OK;
+}
+
+static bough_status list_obstacles(maker *m, const bough_tree_touch_def *def, bo_touch_obstacle *to) {
     for (int32_t i = 0; i < def->obstacle_count; i++) {
         const bough_obstacle_def *from = &def->obstacles[i];
-        BO_TRY(bo_obstacle_check(ctx, from, i));
+        BO_TRY(bo_obstacle_check(m->ctx, from, i));
         for (int32_t k = 0; k < from->shape_count; k++, to++) {
+            const bough_shape_mesh *mesh;
             *to = (bo_touch_obstacle){.friction = from->friction, .thing = i};
-            BO_TRY(shape_of(ctx, &from->shapes[k], &to->shape));
+            BO_TRY(shape_of(m, &from->shapes[k], false, &to->shape, &mesh));
             to->shape.pose = bo_se3_mul(bo_pose(&from->pose), to->shape.pose);
         }
     }
     return BOUGH_OK;
 }
 
-static bough_status list_solids(bough_context *ctx, const bough_tree_touch_def *def, bo_tree_solid *to) {
+static bough_status list_solids(maker *m, const bough_tree_touch_def *def, bo_tree_solid *to) {
     for (int32_t i = 0; i < def->solid_count; i++) {
         to[i].part = def->solids[i].part;
-        BO_TRY(shape_of(ctx, &def->solids[i].shape, &to[i].shape));
+        BO_TRY(shape_of(m, &def->solids[i].shape, true, &to[i].shape, &to[i].mesh));
     }
     return BOUGH_OK;
 }
@@ -58,21 +87,27 @@ bough_status bough_tree_state_touch(bough_context *ctx, const bough_tree_model *
         shapes += def->obstacles[i].shape_count;
     bo_touch_obstacle *obstacles = BO_NEW_ZEROS(ctx, bo_touch_obstacle, shapes);
     bo_tree_solid *solids = BO_NEW_ZEROS(ctx, bo_tree_solid, def->solid_count);
-    bough_status status = obstacles && solids ? list_obstacles(ctx, def, obstacles) : BOUGH_ERROR_MEMORY;
+    maker m = {.ctx = ctx};
+    m.kept.meshes = BO_NEW_ZEROS(ctx, bough_shape_mesh *, shapes + def->solid_count);
+    m.kept.heights = BO_NEW_ZEROS(ctx, bo_height_spline, shapes);
+    bough_status status = obstacles && solids && m.kept.meshes && m.kept.heights ? list_obstacles(&m, def, obstacles)
+                                                                                 : bo_fail_memory(ctx);
     if (status == BOUGH_OK)
-        status = list_solids(ctx, def, solids);
+        status = list_solids(&m, def, solids);
     if (status == BOUGH_OK)
-        status = bo_tree_state_touch(ctx, model, state,
-                                     &(bo_tree_touch_def){.obstacle_count = shapes,
-                                                          .obstacles = obstacles,
-                                                          .solid_count = def->solid_count,
-                                                          .solids = solids,
-                                                          .friction = def->friction,
-                                                          .slip = def->slip_speed,
-                                                          .most_contacts = def->most_contacts,
-                                                          .rest_speed = def->rest_speed,
-                                                          .rest_time = def->rest_time,
-                                                          .between = def->between});
+        status = bo_tree_state_touch_keep(ctx, model, state,
+                                          &(bo_tree_touch_def){.obstacle_count = shapes,
+                                                               .obstacles = obstacles,
+                                                               .solid_count = def->solid_count,
+                                                               .solids = solids,
+                                                               .friction = def->friction,
+                                                               .slip = def->slip_speed,
+                                                               .most_contacts = def->most_contacts,
+                                                               .rest_speed = def->rest_speed,
+                                                               .rest_time = def->rest_time,
+                                                               .between = def->between},
+                                          &m.kept);
+    bo_tree_kept_shapes_free(ctx, &m.kept);
     bo_free(ctx, obstacles);
     bo_free(ctx, solids);
     return status;

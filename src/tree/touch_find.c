@@ -1,35 +1,24 @@
 /* Contact in steps of trees: the points that touch. docs/theory/tree.md, "Contact". */
-#include "tree/touch.h"
+#include "tree/touch_look.h"
 
 #include "base/simd.h"
 #include "tree/rest.h"
-#include "tree/touch_planes.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- motion of parts ---- */
 
-/* A frame with its motion, in the world. */
-typedef struct {
-    bo_mat3 R;
-    bo_vec3 x, v, w;
-} motion;
-
 /* The frame of a part where the step without contact has led. */
-static motion motion_of(const bo_tree_work *work, const bo_tree_part *part) {
+static bo_tree_motion motion_of(const bo_tree_work *work, const bo_tree_part *part) {
     const bo_tree_frames *f = &work->frames[part->slot / 4];
     const int32_t lane = part->slot % 4;
     const bo_mat3 R = bo_matrix_at(f->world, lane);
-    return (motion){R, bo_vector_at(f->origin, lane), bo_mat_vec(R, bo_vector_at(f->v, lane)),
-                    bo_mat_vec(R, bo_vector_at(f->w, lane))};
+    return (bo_tree_motion){R, bo_vector_at(f->origin, lane), bo_mat_vec(R, bo_vector_at(f->v, lane)),
+                            bo_mat_vec(R, bo_vector_at(f->w, lane))};
 }
 
-static bo_vec3 velocity_at(const motion *frame, bo_vec3 x) {
-    return bo_add(frame->v, bo_cross(frame->w, bo_sub(x, frame->x)));
-}
-
-static bo_se3 start_of(const bough_tree_state *state, const bo_tree_part *part) {
+bo_se3 bo_tree_start_of(const bough_tree_state *state, const bo_tree_part *part) {
     const bough_pose *pose = &state->frames[part->user].pose;
     bo_se3 at = {.t = bo_load3(pose->position)};
     memcpy(at.R.m, pose->rotation, sizeof at.R.m);
@@ -37,16 +26,6 @@ static bo_se3 start_of(const bough_tree_state *state, const bo_tree_part *part) 
 }
 
 /* ---- points ---- */
-
-/* A point of a part: as it moves with the frame and, by the weights of samples, with the bends. */
-typedef struct {
-    int32_t part;         /* inside */
-    const motion *frame;  /* NULL: of an obstacle */
-    bo_vec3 v, start;     /* velocity without contact; where it was at the start of the step: in the world */
-    int32_t sample_count; /* 0: it does not bend */
-    const int32_t *samples;
-    const double *weights;
-} side;
 
 /* Two unit vectors across n. */
 static void across(bo_vec3 n, bo_vec3 tangents[2]) {
@@ -67,14 +46,14 @@ void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
     touch->join[a > b ? a : b] = a > b ? b : a;
 }
 
-static int32_t coordinates_of(const bough_tree_model *model, const side *of) {
+static int32_t coordinates_of(const bough_tree_model *model, const bo_tree_side *of) {
     const bo_tree_part *part = &model->parts[of->part];
     return part->locked || of->sample_count == 0 ? 0 : part->r;
 }
 
 /* Velocities of the point x of a side along the axes, by the velocity of its frame and by those of its coordinates. */
-static void fill_rows(const bough_tree_model *model, const side *of, bo_vec3 x, const bo_vec3 axes[3], double sign,
-                      double frame[3][6], double *rows) {
+static void fill_rows(const bough_tree_model *model, const bo_tree_side *of, bo_vec3 x, const bo_vec3 axes[3],
+                      double sign, double frame[3][6], double *rows) {
     const bo_tree_part *part = &model->parts[of->part];
     const bo_mat3 R = of->frame->R;
     const bo_vec3 own = bo_mat_tvec(R, bo_sub(x, of->frame->x));
@@ -104,10 +83,9 @@ static bool stands_still(const bo_tree_part *part, size_t count, const double *r
     return true;
 }
 
-/* Adds a contact at x, in the world, or one that waits. The other's part is that of a solid or of any other part, or none:
- * an obstacle. */
-static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double gap, double friction, const side *one,
-                              const side *other, int32_t obstacle, int32_t feature, bool waits) {
+bough_status bo_tree_add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double gap, double friction,
+                               const bo_tree_side *one, const bo_tree_side *other, int32_t obstacle, int32_t shape,
+                               int32_t feature, bool waits) {
     bo_tree_touch *touch = s->touch;
     const bo_tree_part *part = &s->model->parts[one->part];
     const bo_tree_part *second = other->frame ? &s->model->parts[other->part] : NULL;
@@ -134,6 +112,7 @@ static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double ga
     *point = (bo_tree_point){.part = one->part,
                              .other = second ? other->part : -1,
                              .obstacle = obstacle,
+                             .shape = shape,
                              .feature = feature,
                              .number = (int32_t)touch->found_count,
                              .waits = waits,
@@ -164,101 +143,10 @@ static bough_status add_point(bo_tree_search *s, bo_vec3 x, bo_vec3 n, double ga
 
 /* ---- what touches ---- */
 
-/* A part with its motion, and its samples as the part is bent now, in the axes and the size of its component. Samples are
- * found once a step, for parts that are near something. */
-struct bo_tree_figure {
-    motion frame;
-    bo_vec3 centre;
-    double radius, speed; /* of a sphere around all samples; a bound on their speed */
-    double travel;        /* m/s: the same of a part that does not bend */
-    double rate;          /* m/s: a bound on the speed by bending alone */
-    double margin;        /* m: points that are so near may be led to where they touch; 0 where parts touch no others */
-    double bend;          /* m, of the component: by which no sample is further from its place at rest */
-    size_t samples;       /* where 3 numbers a sample begin; SIZE_MAX: they are not known yet */
-    bool measured;        /* bend and rate are as the samples say: measure_bend() */
-};
-
-/* One sample of a part, or a point of a solid with a radius around it. */
-typedef struct {
-    int32_t part;    /* inside */
-    int32_t number;  /* of the sample; -1: it is a solid's */
-    int32_t feature; /* likewise, or which point of the solid */
-    double radius;   /* around it */
-    bo_vec3 x;       /* in the world, without contact */
-    const motion *frame;
-    /* of those that come near something: motion_of_sample() */
-    bool known;
-    bo_vec3 v, was; /* in the world; in the part's axes, as it was at the start of the step */
-} sample;
-
 /* A point that comes nearer than this may touch in the step, or in the next: those that lie on something are held all
  * the time, and those that come are slowed down to where they just meet it. */
 static double reach_of(const bo_tree_search *s) {
     return s->dt * s->dt * bo_norm(bo_load3(s->state->gravity)) + 1e-9;
-}
-
-static bool comes_near(const bo_tree_search *s, double gap, double rate) {
-    return gap + s->dt * fmin(rate, 0) < s->reach;
-}
-
-/* The side of a sample at the place where it touches, a radius away along -n. */
-static side side_of(const bo_tree_search *s, const sample *at, bo_vec3 n, bo_vec3 *x) {
-    static const double one = 1;
-    *x = bo_mul_add(at->x, -at->radius, n);
-    const bo_vec3 arm = bo_scale(-at->radius, bo_mat_tvec(at->frame->R, n));
-    return (side){.part = at->part,
-                  .frame = at->frame,
-                  .v = bo_add(at->v, bo_cross(at->frame->w, bo_scale(-at->radius, n))),
-                  .start = bo_se3_apply(start_of(s->state, &s->model->parts[at->part]), bo_add(at->was, arm)),
-                  .sample_count = at->number >= 0,
-                  .samples = &at->number,
-                  .weights = &one};
-}
-
-static bough_status meet_obstacle(bo_tree_search *s, const sample *at, int32_t o, double distance) {
-    const bo_obstacle *obstacle = &s->touch->now[o];
-    const bo_se3 *before = &s->touch->before[o], *now = &obstacle->pose;
-    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(at->x, now->t)));
-    const bo_vec3 v = bo_scale(1 / s->dt, bo_sub(at->x, was));
-    const double margin = s->touch->shapes[at->part].margin;
-    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, v))) && !(distance < margin))
-        return BOUGH_OK;
-    bo_gap gap;
-    bo_obstacle_gap(obstacle, at->x, &gap);
-    bo_vec3 x, n = bo_normalize(gap.n);
-    const side one = side_of(s, at, n, &x);
-    const side other = {.part = -1, .v = v, .start = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(x, now->t)))};
-    const bool waits = !comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, v)));
-    if (waits && !(gap.d - at->radius < margin))
-        return BOUGH_OK;
-    const double mu = sqrt(s->touch->def.friction * s->touch->def.obstacles[o].friction);
-    return add_point(s, x, n, gap.d - at->radius, mu, &one, &other, o, at->feature, waits);
-}
-
-/* The shape of a solid where it is now. */
-static bo_obstacle placed(const bo_tree_solid *solid, const motion *at) {
-    bo_obstacle shape = solid->shape;
-    shape.pose = bo_se3_mul((bo_se3){at->R, at->x}, solid->shape.pose);
-    return shape;
-}
-
-static bough_status meet_solid(bo_tree_search *s, const sample *at, int32_t k, int32_t other, double distance) {
-    const bo_obstacle *shape = &s->touch->placed[k];
-    const motion *solid = &s->touch->shapes[other].frame;
-    if (!comes_near(s, distance, -bo_norm(bo_sub(at->v, velocity_at(solid, at->x)))))
-        return BOUGH_OK;
-    bo_gap gap;
-    bo_obstacle_gap(shape, at->x, &gap);
-    bo_vec3 x, n = bo_normalize(gap.n);
-    const side one = side_of(s, at, n, &x);
-    const side two = {
-        .part = other,
-        .frame = solid,
-        .v = velocity_at(solid, x),
-        .start = bo_se3_apply(start_of(s->state, &s->model->parts[other]), bo_mat_tvec(solid->R, bo_sub(x, solid->x)))};
-    if (!comes_near(s, gap.d - at->radius, bo_dot(n, bo_sub(one.v, two.v))))
-        return BOUGH_OK;
-    return add_point(s, x, n, gap.d - at->radius, s->touch->def.friction, &one, &two, -1, at->feature, false);
 }
 
 /* ---- parts by themselves ---- */
@@ -271,9 +159,9 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
     to->samples = SIZE_MAX, to->bend = to->margin = 0, to->measured = false;
     double rate = 0;
     if (solid >= 0) {
-        const bo_obstacle *shape = &s->touch->def.solids[solid].shape;
-        to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, shape->pose.t));
-        to->radius = shape->kind == BO_OBSTACLE_BOX ? bo_norm(shape->halves) : shape->radius + shape->half;
+        const bo_tree_solid *first = &s->touch->def.solids[solid];
+        to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, first->middle_of_all));
+        to->radius = first->radius_of_all;
     } else {
         for (int32_t l = 0; l < part->r; l++) {
             to->bend += fabs(s->work->next_q[part->offset + l]) * cloud->reach[l];
@@ -283,7 +171,7 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->radius = part->scale * (cloud->radius + to->bend);
     }
     to->rate = part->scale * rate;
-    to->travel = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
+    to->travel = bo_norm(bo_tree_velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
     to->speed = to->travel + to->rate;
 }
 
@@ -363,18 +251,22 @@ static bo_vec3 moved_by(const bo_tree_search *s, const bo_tree_part *part, int32
 }
 
 /* place: where it is, in the axes and the size of its component. */
-static sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *place) {
-    const motion *frame = &s->touch->shapes[i].frame;
+static bo_tree_sample sample_of(const bo_tree_search *s, int32_t i, int32_t k, const double *place) {
+    const bo_tree_motion *frame = &s->touch->shapes[i].frame;
     const bo_vec3 own = bo_scale(s->model->parts[i].scale, bo_load3(place));
-    return (sample){
-        .part = i, .number = k, .feature = k, .frame = frame, .x = bo_add(frame->x, bo_mat_vec(frame->R, own))};
+    return (bo_tree_sample){.part = i,
+                            .number = k,
+                            .solid = -1,
+                            .feature = k,
+                            .frame = frame,
+                            .x = bo_add(frame->x, bo_mat_vec(frame->R, own))};
 }
 
-static void motion_of_sample(const bo_tree_search *s, sample *at) {
+void bo_tree_motion_of_sample(const bo_tree_search *s, bo_tree_sample *at) {
     const bo_tree_part *part = &s->model->parts[at->part];
     if (at->known)
         return;
-    at->known = true, at->v = velocity_at(at->frame, at->x);
+    at->known = true, at->v = bo_tree_velocity_at(at->frame, at->x);
     if (at->number < 0) {
         at->was = bo_mat_tvec(at->frame->R, bo_sub(at->x, at->frame->x));
         return;
@@ -382,73 +274,6 @@ static void motion_of_sample(const bo_tree_search *s, sample *at) {
     const double *rest = s->model->components[part->component].c->contact.position + 3 * (size_t)at->number;
     at->was = bo_scale(part->scale, bo_add(bo_load3(rest), moved_by(s, part, at->number, s->state->q)));
     at->v = bo_mul_add(at->v, part->scale, bo_mat_vec(at->frame->R, moved_by(s, part, at->number, s->work->next_v)));
-}
-
-/* ---- obstacles and solids ---- */
-
-/* Ends of the axis of a capsule, the middle of a sphere, the corners of a box: with the radius around them they are the
- * points by which solids touch. */
-static int32_t points_of(const bo_obstacle *shape, bo_vec3 points[8], double *radius) {
-    int32_t count = 0;
-    *radius = shape->kind == BO_OBSTACLE_BOX ? 0 : shape->radius;
-    if (shape->kind == BO_OBSTACLE_SPHERE)
-        points[count++] = bo_v3(0, 0, 0);
-    for (int k = 0; k < 2 && shape->kind == BO_OBSTACLE_CAPSULE; k++)
-        points[count++] = bo_v3(0, 0, k ? shape->half : -shape->half);
-    for (int k = 0; k < 8 && shape->kind == BO_OBSTACLE_BOX; k++)
-        points[count++] = bo_v3(k & 1 ? shape->halves.x : -shape->halves.x, k & 2 ? shape->halves.y : -shape->halves.y,
-                                k & 4 ? shape->halves.z : -shape->halves.z);
-    for (int32_t k = 0; k < count; k++)
-        points[k] = bo_se3_apply(shape->pose, points[k]);
-    return count;
-}
-
-enum { MOST_NEAR = 256 }; /* obstacles, and solids, that are looked at together */
-
-/* A thing that a part may touch; none of its points that is further away does. */
-typedef struct {
-    int32_t number;
-    double within;
-} near_thing;
-
-typedef struct {
-    int32_t obstacle_count, solid_count;
-    near_thing obstacles[MOST_NEAR], solids[MOST_NEAR];
-    bo_tree_plane planes[MOST_NEAR]; /* the obstacles, where all of them are planes: see_planes() */
-    bool stirs; /* something moves that could touch a tree that sleeps */
-} near_things;
-
-static bough_status meet(bo_tree_search *s, sample *at, const near_things *near) {
-    for (int32_t k = 0; k < near->obstacle_count; k++) {
-        const near_thing *it = &near->obstacles[k];
-        const double distance = bo_obstacle_distance(&s->touch->now[it->number], at->x) - at->radius;
-        if (!(distance < it->within))
-            continue;
-        motion_of_sample(s, at);
-        BO_TRY(meet_obstacle(s, at, it->number, distance));
-    }
-    for (int32_t k = 0; k < near->solid_count; k++) {
-        const near_thing *it = &near->solids[k];
-        const double distance = bo_obstacle_distance(&s->touch->placed[it->number], at->x) - at->radius;
-        if (!(distance < it->within))
-            continue;
-        motion_of_sample(s, at);
-        BO_TRY(meet_solid(s, at, it->number, s->model->inside[s->touch->def.solids[it->number].part], distance));
-    }
-    return BOUGH_OK;
-}
-
-static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, const near_things *near) {
-    bo_vec3 points[8];
-    const motion *frame = &s->touch->shapes[i].frame;
-    double radius;
-    const int32_t count = points_of(&s->touch->def.solids[solid].shape, points, &radius);
-    for (int32_t k = 0; k < count; k++) {
-        sample at = {.part = i, .number = -1, .feature = k, .radius = radius, .frame = frame};
-        at.x = bo_add(frame->x, bo_mat_vec(frame->R, points[k]));
-        BO_TRY(meet(s, &at, near));
-    }
-    return BOUGH_OK;
 }
 
 /* A bound on the speed of an obstacle within a sphere. */
@@ -464,12 +289,12 @@ static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre,
 }
 
 /* Planes alone are near: most samples are not looked at any further. */
-static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
+static bool see_planes(const bo_tree_search *s, int32_t i, bo_tree_near *near) {
     const bo_tree_figure *shape = &s->touch->shapes[i];
-    const motion *frame = &shape->frame;
+    const bo_tree_motion *frame = &shape->frame;
     const double scale = s->model->parts[i].scale, bends = shape->rate + scale * shape->bend * bo_norm(frame->w);
     for (int32_t k = 0; k < near->obstacle_count; k++) {
-        const near_thing *it = &near->obstacles[k];
+        const bo_tree_near_thing *it = &near->obstacles[k];
         const bo_obstacle *plane = &s->touch->now[it->number];
         const bo_vec3 n = bo_v3(plane->pose.R.m[2], plane->pose.R.m[5], plane->pose.R.m[8]);
         if (plane->kind != BO_OBSTACLE_PLANE)
@@ -485,7 +310,7 @@ static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
 }
 
 /* Near planes alone, samples are bent one by one, and few of them. */
-static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
+static bough_status meet_by_samples(bo_tree_search *s, int32_t i, bo_tree_near *near) {
     const bo_tree_part *part = &s->model->parts[i];
     const bough_sample_points *points = &s->model->components[part->component].c->contact;
     const bo_tree_cloud *cloud = &s->touch->clouds[part->component];
@@ -512,15 +337,10 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *n
         }
         if (planes && bo_tree_planes_clear(&all, place, 0))
             continue;
-        sample at = sample_of(s, i, k, place);
-        BO_TRY(meet(s, &at, near));
+        bo_tree_sample at = sample_of(s, i, k, place);
+        BO_TRY(bo_tree_meet(s, &at, near));
     }
     return BOUGH_OK;
-}
-
-static bool are_equal_spheres(const bo_tree_search *s, int32_t a, int32_t b) {
-    const bo_tree_solid *solids = s->touch->def.solids;
-    return a >= 0 && solids[a].shape.kind == BO_OBSTACLE_SPHERE && solids[b].shape.kind == BO_OBSTACLE_SPHERE;
 }
 
 /* within: how near points of the part have to be. */
@@ -536,24 +356,31 @@ static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
     return up == b || other == a || (up >= 0 && up == other) || (top >= 0 && top == b) || (above >= 0 && above == a);
 }
 
-/* The part of a solid that i may touch; of two spheres the first one has the contact. */
-static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t own, int32_t solid, double *within) {
+/* A sphere around a solid, and a bound on its speed. */
+static void look_at_solid(const bo_tree_solid *solid, const bo_tree_motion *frame, bo_tree_spot *to) {
+    to->centre = bo_add(frame->x, bo_mat_vec(frame->R, solid->middle));
+    to->radius = solid->radius;
+    to->speed = bo_norm(bo_tree_velocity_at(frame, to->centre)) + to->radius * bo_norm(frame->w);
+}
+
+/* The part of a solid that i may touch. */
+static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t solid, double *within) {
     const int32_t part = s->model->inside[s->touch->def.solids[solid].part];
-    const bo_tree_figure *shape = &s->touch->shapes[i], *other = &s->touch->shapes[part < 0 ? i : part];
+    const bo_tree_figure *shape = &s->touch->shapes[i];
+    const bo_tree_spot *other = &s->touch->spots[solid];
     if (part < 0)
         return false;
     *within = s->reach + s->dt * (shape->speed + other->speed);
     const bo_vec3 way = bo_sub(shape->centre, other->centre); /* most are told apart by their spheres */
     const double most = shape->radius + other->radius + *within;
-    if (bo_dot(way, way) > most * most || solid == own || part == i || are_related(s->model, part, i) ||
-        (s->model->parts[i].asleep && s->model->parts[part].asleep) ||
-        (solid < own && are_equal_spheres(s, own, solid)))
+    if (bo_dot(way, way) > most * most || part == i || are_related(s->model, part, i) ||
+        (s->model->parts[i].asleep && s->model->parts[part].asleep))
         return false;
     return bo_obstacle_distance(&s->touch->placed[solid], shape->centre) - shape->radius < *within;
 }
 
 /* All contacts of one part with obstacles and solids. */
-static bough_status look_at_part(bo_tree_search *s, int32_t i, near_things *near) {
+static bough_status look_at_part(bo_tree_search *s, int32_t i, bo_tree_near *near) {
     const bo_tree_touch *touch = s->touch;
     const bo_tree_part *part = &s->model->parts[i];
     const int32_t own = touch->solid_of[part->user];
@@ -562,14 +389,14 @@ static bough_status look_at_part(bo_tree_search *s, int32_t i, near_things *near
     for (int32_t first = 0, solid = 0; first < touch->def.obstacle_count || solid < touch->def.solid_count;) {
         double within;
         near->obstacle_count = near->solid_count = 0;
-        for (; first < touch->def.obstacle_count && near->obstacle_count < MOST_NEAR; first++)
+        for (; first < touch->def.obstacle_count && near->obstacle_count < BO_TREE_MOST_NEAR; first++)
             if ((!part->asleep || touch->moves[first]) && is_near_obstacle(s, &touch->shapes[i], first, &within))
-                near->obstacles[near->obstacle_count++] = (near_thing){.number = first, .within = within};
-        for (; solid < touch->def.solid_count && near->solid_count < MOST_NEAR; solid++)
-            if (is_near_solid(s, i, own, solid, &within))
-                near->solids[near->solid_count++] = (near_thing){.number = solid, .within = within};
+                near->obstacles[near->obstacle_count++] = (bo_tree_near_thing){.number = first, .within = within};
+        for (; solid < touch->def.solid_count && near->solid_count < BO_TREE_MOST_NEAR; solid++)
+            if (is_near_solid(s, i, solid, &within))
+                near->solids[near->solid_count++] = (bo_tree_near_thing){.number = solid, .within = within};
         if (near->obstacle_count > 0 || near->solid_count > 0)
-            BO_TRY(own >= 0 ? meet_by_shape(s, i, own, near) : meet_by_samples(s, i, near));
+            BO_TRY(own >= 0 ? bo_tree_meet_by_shapes(s, i, near) : meet_by_samples(s, i, near));
     }
     return BOUGH_OK;
 }
@@ -584,9 +411,10 @@ static bool may_meet(const void *user, int32_t a, int32_t b) {
 }
 
 /* The place of b that the field has found, moving as its samples do. */
-static side place_in(const bo_tree_search *s, int32_t b, const bo_field_touch *found, bo_vec3 x, const double *bent) {
+static bo_tree_side place_in(const bo_tree_search *s, int32_t b, const bo_field_touch *found, bo_vec3 x,
+                             const double *bent) {
     const bo_tree_part *part = &s->model->parts[b];
-    const motion *frame = &s->touch->shapes[b].frame;
+    const bo_tree_motion *frame = &s->touch->shapes[b].frame;
     const double *rest = s->model->components[part->component].c->contact.position;
     const bo_vec3 own = bo_mat_tvec(frame->R, bo_sub(x, frame->x));
     bo_vec3 moved = bo_v3(0, 0, 0), rate = bo_v3(0, 0, 0);
@@ -596,13 +424,13 @@ static side place_in(const bo_tree_search *s, int32_t b, const bo_field_touch *f
         moved = bo_mul_add(moved, found->weights[j], bo_sub(bo_load3(bent + 3 * (size_t)k), was));
         rate = bo_mul_add(rate, found->weights[j], moved_by(s, part, k, s->work->next_v));
     }
-    return (side){.part = b,
-                  .frame = frame,
-                  .v = bo_add(velocity_at(frame, x), bo_mat_vec(frame->R, bo_scale(part->scale, rate))),
-                  .start = bo_se3_apply(start_of(s->state, part), bo_mul_add(own, -part->scale, moved)),
-                  .sample_count = found->sample_count,
-                  .samples = found->samples,
-                  .weights = found->weights};
+    return (bo_tree_side){.part = b,
+                          .frame = frame,
+                          .v = bo_add(bo_tree_velocity_at(frame, x), bo_mat_vec(frame->R, bo_scale(part->scale, rate))),
+                          .start = bo_se3_apply(bo_tree_start_of(s->state, part), bo_mul_add(own, -part->scale, moved)),
+                          .sample_count = found->sample_count,
+                          .samples = found->samples,
+                          .weights = found->weights};
 }
 
 /* Samples of a in the field of b. */
@@ -617,23 +445,23 @@ static bough_status meet_part(bo_tree_search *s, int32_t a, int32_t b) {
     const double *bent = s->touch->bent + one->samples, *there = s->touch->bent + two->samples;
     const double margin = one->margin + two->margin;
     for (int32_t k = 0; k < count; k++) {
-        sample at = sample_of(s, a, k, bent + 3 * (ptrdiff_t)k);
+        bo_tree_sample at = sample_of(s, a, k, bent + 3 * (ptrdiff_t)k);
         bo_field_touch found;
         if (bo_norm(bo_sub(at.x, two->centre)) > two->radius + within)
             continue;
-        motion_of_sample(s, &at);
-        const double near =
-            fmax(margin, s->reach + s->dt * (bo_norm(bo_sub(at.v, velocity_at(&two->frame, at.x))) + two->rate));
+        bo_tree_motion_of_sample(s, &at);
+        const double near = fmax(
+            margin, s->reach + s->dt * (bo_norm(bo_sub(at.v, bo_tree_velocity_at(&two->frame, at.x))) + two->rate));
         const bo_vec3 y = bo_scale(1 / other->scale, bo_mat_tvec(two->frame.R, bo_sub(at.x, two->frame.x)));
         if (!bo_field_gap(field, there, two->bend, y, near / other->scale, &found))
             continue;
         const bo_vec3 n = bo_mat_vec(two->frame.R, found.normal);
         bo_vec3 x;
-        const side first = side_of(s, &at, n, &x), second = place_in(s, b, &found, x, there);
+        const bo_tree_side first = bo_tree_side_of(s, &at, n, &x), second = place_in(s, b, &found, x, there);
         const double gap = other->scale * found.gap;
-        const bool waits = !comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v)));
+        const bool waits = !bo_tree_comes_near(s, gap, bo_dot(n, bo_sub(first.v, second.v)));
         if (!waits || gap < margin)
-            BO_TRY(add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, k, waits));
+            BO_TRY(bo_tree_add_point(s, x, n, gap, s->touch->def.friction, &first, &second, -1, -1, k, waits));
     }
     return BOUGH_OK;
 }
@@ -691,8 +519,8 @@ static bough_status look_between(bo_tree_search *s) {
 
 static bo_se3 place_of(const bo_tree_search *s, int32_t part, bool end) {
     if (!end)
-        return start_of(s->state, &s->model->parts[part]);
-    const motion at = motion_of(s->work, &s->model->parts[part]);
+        return bo_tree_start_of(s->state, &s->model->parts[part]);
+    const bo_tree_motion at = motion_of(s->work, &s->model->parts[part]);
     return (bo_se3){at.R, at.x};
 }
 
@@ -706,7 +534,12 @@ bool bo_tree_touch_gap_at(bo_tree_search *s, const bo_tree_point *point, bool en
     if (point->other < 0) {
         bo_obstacle obstacle = touch->now[point->obstacle];
         obstacle.pose = end ? obstacle.pose : touch->before[point->obstacle];
-        *gap = bo_obstacle_distance(&obstacle, x);
+        *gap = bo_obstacle_near(&obstacle, x, NULL);
+        return true;
+    }
+    if (point->shape >= 0) {
+        const bo_obstacle solid = bo_tree_placed(&touch->def.solids[point->shape], place_of(s, point->other, end));
+        *gap = bo_obstacle_near(&solid, x, NULL);
         return true;
     }
     const bo_tree_part *other = &s->model->parts[point->other];
@@ -762,15 +595,18 @@ static bool place_things(bo_tree_search *s) {
     }
     for (int32_t k = 0; k < touch->def.solid_count; k++) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
-        if (i >= 0 && (!s->model->parts[i].asleep || stirs))
-            touch->placed[k] = placed(&touch->def.solids[k], &touch->shapes[i].frame);
+        if (i >= 0 && (!s->model->parts[i].asleep || stirs)) {
+            const bo_tree_motion *frame = &touch->shapes[i].frame;
+            touch->placed[k] = bo_tree_placed(&touch->def.solids[k], (bo_se3){frame->R, frame->x});
+            look_at_solid(&touch->def.solids[k], frame, &touch->spots[k]);
+        }
     }
     return stirs;
 }
 
 bough_status bo_tree_touch_find(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
-    near_things near;
+    bo_tree_near near;
     if (!s->still)
         s->reach = reach_of(s);
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;

@@ -1,6 +1,8 @@
 /* Contact of trees: what is made once, and what programs ask for. docs/theory/tree.md, "Contact". */
 #include "tree/touch.h"
 
+#include "rig/shape.h"
+
 #include <math.h>
 
 bo_tree_touch_def bo_default_tree_touch_def(void) {
@@ -16,11 +18,59 @@ static bough_status check_solid(bough_context *ctx, const bough_tree_model *mode
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d that others could touch", solid->part);
     const bough_part_def *part = &def->parts[solid->part];
     const char *name = part->name ? part->name : "";
-    if (solid->shape.kind != BO_OBSTACLE_SPHERE && solid->shape.kind != BO_OBSTACLE_CAPSULE &&
-        solid->shape.kind != BO_OBSTACLE_BOX)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "the part \"%s\" has a shape that others touch; it must be a sphere, a capsule or a box", name);
+    if (solid->shape.kind == BO_OBSTACLE_PLANE || solid->shape.kind == BO_OBSTACLE_HEIGHT)
+        return bo_fail(
+            ctx, BOUGH_ERROR_UNSUPPORTED,
+            "the part \"%s\" has a plane or heights without end as a shape that others touch: these would reach "
+            "parts everywhere; take a box, or a block under the heights",
+            name);
+    if (solid->shape.kind == BO_OBSTACLE_GRID && !solid->mesh)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the part \"%s\" has a grid of distances without its mesh", name);
     return BOUGH_OK;
+}
+
+/* ---- solids ---- */
+
+/* The sphere around a solid, in the axes of its part. */
+static void measure(bo_tree_solid *solid) {
+    const bo_obstacle *shape = &solid->shape;
+    solid->middle = shape->pose.t;
+    if (solid->mesh) {
+        const bough_shape_mesh *mesh = solid->mesh;
+        const bo_vec3 centre = bo_scale(0.5, bo_add(mesh->lower, mesh->upper));
+        solid->middle = bo_se3_apply(shape->pose, centre);
+        solid->radius = 0;
+        for (int32_t i = 0; i < mesh->vertex_count; i++)
+            solid->radius = fmax(solid->radius, bo_norm(bo_sub(mesh->vertices[i], centre)));
+        return;
+    }
+    solid->radius = shape->kind == BO_OBSTACLE_BOX ? bo_norm(shape->halves) : shape->radius + shape->half;
+}
+
+/* Chains the solids of each part, and finds a sphere around all of them. */
+static void chain_solids(int32_t count, bo_tree_solid *solids, int32_t part_count, int32_t *last) {
+    int32_t *const first = last + part_count;
+    for (int32_t i = 0; i < part_count; i++)
+        first[i] = last[i] = -1;
+    for (int32_t k = 0; k < count; k++) {
+        bo_tree_solid *solid = &solids[k];
+        const int32_t before = last[solid->part];
+        measure(solid);
+        solid->next = -1, solid->order = 0, solid->first_feature = 0;
+        if (before >= 0) {
+            solids[before].next = k, solid->order = solids[before].order + 1;
+            solid->first_feature =
+                solids[before].first_feature + (solids[before].mesh ? solids[before].mesh->point_count : 8);
+        } else
+            first[solid->part] = k;
+        last[solid->part] = k;
+        bo_tree_solid *all = &solids[first[solid->part]];
+        if (before < 0)
+            all->middle_of_all = solid->middle, all->radius_of_all = solid->radius;
+        else
+            all->radius_of_all =
+                fmax(all->radius_of_all, bo_norm(bo_sub(solid->middle, all->middle_of_all)) + solid->radius);
+    }
 }
 
 /* The part does more than to be this shape. */
@@ -150,9 +200,17 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     const bool *between = def->between;
     touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids, touch->def.between = NULL;
     touch->placed = BO_NEW_ARRAY(ctx, bo_obstacle, def->solid_count);
+    touch->spots = BO_NEW_ARRAY(ctx, bo_tree_spot, def->solid_count);
+    int32_t *last = BO_NEW_ARRAY(ctx, int32_t, 2 * parts);
     touch->shapes = bo_calloc(ctx, parts + 1, bo_tree_figure_size());
-    if (!touch->placed || !touch->shapes)
+    if (!touch->placed || !touch->spots || !touch->shapes || !solids || !last) {
+        bo_free(ctx, last);
         return BOUGH_ERROR_MEMORY;
+    }
+    for (int32_t k = 0; k < def->solid_count; k++)
+        solids[k] = def->solids[k], solids[k].carried = is_carried(&model->def, solids[k].part);
+    chain_solids(def->solid_count, solids, model->def.part_count, last);
+    bo_free(ctx, last);
     touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
     touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
     touch->moves = BO_NEW_ARRAY(ctx, bool, def->obstacle_count);
@@ -175,9 +233,7 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
         obstacles[k] = def->obstacles[k];
     for (size_t i = 0; i < parts; i++)
         touch->solid_of[i] = -1;
-    for (int32_t k = 0; k < def->solid_count; k++)
-        solids[k] = def->solids[k], solids[k].carried = is_carried(&model->def, solids[k].part);
-    for (int32_t k = 0; k < def->solid_count; k++)
+    for (int32_t k = def->solid_count - 1; k >= 0; k--)
         if (!solids[k].carried)
             touch->solid_of[solids[k].part] = k;
     for (size_t i = 0; i < parts; i++) {
@@ -215,6 +271,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->mixing,
                             touch->boxes,
                             touch->placed,
+                            touch->spots,
                             touch->shapes,
                             touch->bent,
                             touch->memory,
@@ -230,6 +287,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch};
     for (int32_t c = 0; c < touch->field_count; c++)
         bo_field_destroy(ctx, touch->fields[c]);
+    bo_tree_kept_shapes_free(ctx, &touch->shapes_kept);
     bo_sweep_destroy(ctx, &touch->sweep);
     bo_tree_touch_free_pairs(ctx, touch);
     bo_tree_touch_free_singles(ctx, touch);
@@ -238,8 +296,23 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
         bo_free(ctx, blocks[i]);
 }
 
+void bo_tree_kept_shapes_free(bough_context *ctx, bo_tree_kept_shapes *kept) {
+    for (int32_t i = 0; kept->meshes && i < kept->mesh_count; i++)
+        bough_shape_mesh_destroy(ctx, kept->meshes[i]);
+    for (int32_t i = 0; kept->heights && i < kept->height_count; i++)
+        bo_height_spline_free(ctx, &kept->heights[i]);
+    bo_free(ctx, kept->meshes);
+    bo_free(ctx, kept->heights);
+    *kept = (bo_tree_kept_shapes){0};
+}
+
 bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  const bo_tree_touch_def *def) {
+    return bo_tree_state_touch_keep(ctx, model, state, def, NULL);
+}
+
+bough_status bo_tree_state_touch_keep(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
+                                      const bo_tree_touch_def *def, bo_tree_kept_shapes *kept) {
     bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_touch *touch = NULL;
     if (w->log)
@@ -256,6 +329,8 @@ bough_status bo_tree_state_touch(bough_context *ctx, const bough_tree_model *mod
     }
     bo_tree_touch_free(ctx, w->touch);
     w->touch = touch;
+    if (kept && touch)
+        touch->shapes_kept = *kept, *kept = (bo_tree_kept_shapes){0};
     return BOUGH_OK;
 }
 

@@ -16,6 +16,12 @@ static int32_t other_of(const bough_tree_model *model, const bo_tree_point *poin
     return point->other >= 0 ? model->parts[point->other].user : -2 - point->obstacle;
 }
 
+/* Solids of one part are told apart by their order. */
+static int32_t feature_of(const bo_tree_touch *touch, const bo_tree_point *point) {
+    const int32_t order = point->shape >= 0 ? touch->def.solids[point->shape].order : 0;
+    return point->feature + (order & 7) * (1 << 28);
+}
+
 enum { PLACES = 4 * BO_TREE_MEMORY }; /* a power of two: most are free */
 
 void bo_tree_touch_index(bo_tree_touch *touch) {
@@ -54,7 +60,8 @@ bool bo_tree_touch_recall(const bough_tree_model *model, bo_tree_touch *touch) {
     bool any = false;
     for (size_t i = 0; i < touch->point_count && touch->memory_count > 0; i++) {
         bo_tree_point *point = &touch->points[i];
-        const bo_tree_memory *m = find(touch, model->parts[point->part].user, point->feature, other_of(model, point));
+        const bo_tree_memory *m =
+            find(touch, model->parts[point->part].user, feature_of(touch, point), other_of(model, point));
         const double normal = m ? bo_dot(bo_load3(m->force), point->axes[0]) : 0;
         if (!(normal > 0))
             continue;
@@ -76,8 +83,9 @@ void bo_tree_touch_note(const bough_tree_model *model, bo_tree_touch *touch) {
         for (int k = 0; k < 3; k++)
             force = bo_mul_add(force, point->force[k], point->axes[k]);
         bo_tree_memory *m = &touch->fresh[touch->fresh_count++];
-        *m = (bo_tree_memory){
-            .part = model->parts[point->part].user, .feature = point->feature, .other = other_of(model, point)};
+        *m = (bo_tree_memory){.part = model->parts[point->part].user,
+                              .feature = feature_of(touch, point),
+                              .other = other_of(model, point)};
         bo_store3(m->force, force);
     }
 }

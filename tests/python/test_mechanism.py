@@ -136,6 +136,36 @@ def test_mechanisms_push_balls(y):
     actors[0].touches_itself = False
 
 
+def tube():
+    """A square ring: 0.4 x 0.4 x 0.1 m with a hole of 0.2 x 0.2 m."""
+    corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
+    vertices = [[s * x, s * y, z] for z in (-0.05, 0.05) for s in (0.1, 0.2) for x, y in corners]
+    triangles = []
+    for i in range(4):
+        j = (i + 1) % 4
+        for a, b, c, d in [(4 + i, 4 + j, 12 + j, 12 + i), (j, i, 8 + i, 8 + j), (12 + i, 12 + j, 8 + j, 8 + i), (i, j, 4 + j, 4 + i)]:
+            triangles += [[a, b, c], [a, c, d]]
+    return vertices, triangles
+
+
+def test_rings_are_meshes_that_touch():
+    ring = bough.ShapeMesh(*tube(), cells=24)
+    shape = bough.Shape("mesh", mesh=ring)
+    assert len(shape.surface()[0]) == 16
+    assert bough.weigh([{"kind": "mesh", "mesh": ring}], 1000).mass == pytest.approx(1000 * 0.1 * (0.16 - 0.04))
+    ball = bough.Shape("sphere", radius=0.08)
+    assert not ball.touch(shape, margin=0.01) and ball.touch(shape, at=[0.15, 0, 0.12])[0].gap == pytest.approx(-0.01, abs=1e-3)
+    world = bough.World(bodies=[{"mass": 1, "inertia": np.eye(3) * 0.004, "shapes": [{"kind": "sphere", "radius": 0.08}], "pose": [0, 0, 0.2]}],
+                        obstacles=[{"shapes": [{"kind": "mesh", "mesh": ring}]}], gravity=[0, 0, -9.81])
+    del shape
+    ring.close()  # the world still has it
+    for _ in range(100):
+        world.step(0.005)
+    assert world.body_pose(0)[2, 3] < -0.5
+    with pytest.raises(bough.ArgumentError, match="open edges"):
+        bough.ShapeMesh(tube()[0], tube()[1][1:])
+
+
 def test_shapes_touch_and_weigh():
     a, b = bough.Shape("sphere", radius=1), bough.Shape("box", half=[1, 1, 1])
     at = np.eye(4)

@@ -159,6 +159,21 @@ def test_a_bar_lands_on_the_ground(bar):
     assert not state.contacts
 
 
+def test_parts_have_several_shapes(bar):
+    box = [[x, y, z] for x in (0, 1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
+    sides = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+    mesh = bough.ShapeMesh(box, sides)
+    state = bough.TreeModel([bar], [{"component": 0, "free": True}, {"component": 0, "free": True, "position": [0, 0, 0.35]}], gravity=[0, 0, -9.81]).state()
+    state.touch([{"pose": [0, 0, -0.1], "shapes": [{"kind": "plane"}]}],
+                [{"part": 0, "shape": {"kind": "mesh", "mesh": mesh}}, {"part": 0, "shape": {"kind": "box", "half": [0.2, 0.2, 0.1]}}])
+    mesh.close()
+    for _ in range(150):
+        state.advance(0.004)
+    assert any(c.things[1] == 0 for c in state.contacts) and state.roots[1].pose[2, 3] > 0
+    with pytest.raises(bough.UnsupportedError, match="everywhere"):
+        state.touch([], [{"part": 0, "shape": {"kind": "plane"}}])
+
+
 def test_a_tree_touches_what_its_scene_says():
     ctx, paths = bough.Context(threads=1), []
     ctx.set_reading(paths.append)

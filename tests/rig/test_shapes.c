@@ -1,5 +1,5 @@
 /* Shapes: hulls of points, their mass, and what is refused. */
-#include "shapes.h"
+#include "rings.h"
 
 #include <bough/contact.h>
 
@@ -379,6 +379,120 @@ static void memory_may_be_short(void **unused) {
         }
 }
 
+/* ---- meshes ---- */
+
+static bough_status try_mesh(bough_context *ctx, const revolved *from) {
+    bough_shape_mesh *mesh;
+    const bough_status status = bough_shape_mesh_create(ctx, from->vertex_count, from->vertices, from->triangle_count,
+                                                        from->triangles, 8, &mesh);
+    bough_shape_mesh_destroy(ctx, mesh);
+    return status;
+}
+
+/* Surfaces that are open, turned in places, flat, too large or no numbers are refused with a sentence; one that is turned as
+ * a whole is the same as one that is not. */
+static void meshes_need_an_inside(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    static revolved ring, bad;
+    make_torus(0.4, 0.1, 8, 6, &ring);
+    check_ok(ctx, try_mesh(ctx, &ring));
+    for (int k = 0; k < 8; k++) {
+        bad = ring;
+        if (k == 0)
+            bad.triangle_count--; /* a hole */
+        if (k == 1) {
+            const int32_t last = bad.triangles[2];
+            bad.triangles[2] = bad.triangles[1], bad.triangles[1] = last;
+        }
+        for (int32_t i = 0; i < bad.vertex_count; i++)
+            bad.vertices[3 * i + 2] *= k == 2 ? 0 : 1;
+        bad.vertices[7] = k == 3 ? NAN : k == 4 ? 1e7 : bad.vertices[7];
+        bad.triangles[4] = k == 5 ? bad.vertex_count : k == 6 ? -1 : bad.triangles[4];
+        bad.vertex_count = k == 7 ? 3 : bad.vertex_count;
+        check_fails(ctx, try_mesh(ctx, &bad), BOUGH_ERROR_ARGUMENT,
+                    k == 0   ? "open edges"
+                    : k == 1 ? "same side"
+                    : k == 2 ? "too little"
+                             : "");
+    }
+    bough_shape_mesh *mesh, *turned;
+    bad = ring;
+    for (int32_t k = 0; k < 3 * bad.triangle_count; k += 3)
+        bad.triangles[k] = ring.triangles[k + 1], bad.triangles[k + 1] = ring.triangles[k];
+    mesh = mesh_of(ctx, &ring, 8), turned = mesh_of(ctx, &bad, 8);
+    bough_shapes_mass a, b;
+    const bough_shape_def one = mesh_def(mesh), other = mesh_def(turned), none = mesh_def(NULL);
+    bough_shape *shape;
+    check_ok(ctx, bough_shapes_weigh(ctx, 1, &one, 1, &a));
+    check_ok(ctx, bough_shapes_weigh(ctx, 1, &other, 1, &b));
+    check_near(a.mass, b.mass, 1e-15);
+    check_fails(ctx, bough_shape_create(ctx, &none, &shape), BOUGH_ERROR_ARGUMENT, "bough_shape_mesh_create");
+    check_fails(
+        ctx,
+        bough_shape_mesh_create(ctx, ring.vertex_count, ring.vertices, ring.triangle_count, ring.triangles, 7, &mesh),
+        BOUGH_ERROR_ARGUMENT, "cells");
+    bough_shape_mesh_destroy(ctx, (bough_shape_mesh *)(uintptr_t)one.mesh);
+    bough_shape_mesh_destroy(ctx, turned);
+    bough_context_destroy(ctx);
+}
+
+/* Points of a mesh lie on it, within the balls around them; the box around a shape holds all of it. */
+static void meshes_are_covered_with_points(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    bough_shape_mesh *mesh = torus_of(ctx, 0.4, 0.1, 12, 8, 16);
+    int corners = 0;
+    for (int32_t i = 0; i < mesh->point_count; i++) {
+        bo_gap at;
+        bo_grid_distance(&mesh->grid, mesh->points[i].x, &at);
+        check_below(fabs(at.d), 0.3 * mesh->grid.cell); /* beside corners the spline swings */
+        corners += mesh->points[i].corner;
+    }
+    check_int(corners, mesh->vertex_count);
+    for (int32_t level = 0; level <= mesh->levels; level++)
+        for (int32_t k = 0; k < 1 << level; k++) {
+            const bo_mesh_ball *ball = bo_mesh_ball_at(mesh, level, k);
+            for (int32_t i = bo_mesh_first_point(mesh, level, k); i < bo_mesh_first_point(mesh, level, k + 1); i++)
+                check_below(bo_norm(bo_sub(bo_add(mesh->points[i].x, mesh->points[i].along), ball->centre)),
+                            ball->radius * (1 + 1e-12));
+        }
+    test_random r = {5};
+    bough_shape_def def = mesh_def(mesh);
+    def.frame = bo_put_pose(random_place(&r, 1));
+    bough_shape *shape = shape_of(ctx, def);
+    bough_shape_surface surface;
+    const bo_se3 at = random_place(&r, 1);
+    bo_vec3 lower, upper;
+    bo_shape_bounds(shape, at, &lower, &upper);
+    check_ok(ctx, bough_shape_surface_create(ctx, shape, &surface));
+    for (int32_t i = 0; i < surface.vertex_count; i++) {
+        const bo_vec3 x = bo_se3_apply(at, bo_load3(surface.vertices + 3 * (size_t)i));
+        check(x.x > lower.x - 1e-9 && x.y > lower.y - 1e-9 && x.z > lower.z - 1e-9);
+        check(x.x < upper.x + 1e-9 && x.y < upper.y + 1e-9 && x.z < upper.z + 1e-9);
+    }
+    bough_shape_surface_destroy(ctx, &surface);
+    bough_shape_destroy(ctx, shape);
+    bough_shape_mesh_destroy(ctx, mesh);
+    bough_context_destroy(ctx);
+}
+
+static void memory_of_meshes_may_be_short(void **unused) {
+    (void)unused;
+    static revolved ring;
+    make_torus(0.4, 0.1, 8, 6, &ring);
+    for (long fail_at = 1;; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        bough_context *ctx = test_counting_context(&memory);
+        const bough_status status = try_mesh(ctx, &ring);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+        if (status == BOUGH_OK)
+            break;
+        check_int(status, BOUGH_ERROR_MEMORY);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hulls_enclose_their_points),
@@ -391,6 +505,9 @@ int main(void) {
         cmocka_unit_test(hostile_shapes_are_refused),
         cmocka_unit_test(bad_points_make_a_hull_or_a_sentence),
         cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(meshes_need_an_inside),
+        cmocka_unit_test(meshes_are_covered_with_points),
+        cmocka_unit_test(memory_of_meshes_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void mistakes_get_a_sentence(void **unused) {
         {PARTS("", GROUND, "'between': ['bra']", ""), "no component"},
         {PARTS("", GROUND, "'solids': [{'part': 'bra', 'shape': {'sphere': 0.1}}]", ""), "did you mean \"bar\""},
         {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': []}]", ""), "no shape in it"},
-        {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': {'plane': true}}]", ""), "one sphere, capsule or box"},
+        {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': {'plane': true}}]", ""), "a plane, which has no end"},
         {PARTS("", GROUND, "'solids': [{'part': 'bar', 'shape': {'sphere': -0.1}}]", ""), "sphere"},
         {PARTS(", 'samples': {'contact': 0}", GROUND, "", ""), "no part has contact samples"},
         {PARTS("", GROUND, "", ", 'probes': [{'name': 'push', 'contact': 'grund'}]"), "did you mean \"ground\""},

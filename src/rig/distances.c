@@ -2,7 +2,7 @@
  * The same tree sums solid angles for the sign: branches that are far away count as one dipole each, near triangles
  * count exactly. Signs that were filled in from node to node would be quicker, but would leak through holes that are
  * wider than a cell. docs/theory/contact.md, "Gaps". */
-#include "contact/gap.h"
+#include "rig/splines.h"
 
 #include "base/morton.h"
 #include "base/threads.h"
@@ -322,5 +322,42 @@ bough_status bo_distances_of_surface(bough_context *ctx, int32_t vertex_count, c
     if (status == BOUGH_OK)
         status = do_rows(ctx, &(job){&t, counts, cell, origin, distances, 0});
     free_tree(ctx, &t);
+    return status;
+}
+
+enum { MARGIN = 4 }; /* cells around a surface */
+
+bough_status bo_distance_grid_around(bough_context *ctx, int32_t vertex_count, const double *vertices,
+                                     int32_t triangle_count, const int32_t *triangles, int32_t cells,
+                                     bo_distance_grid *grid, float **nodes) {
+    bo_vec3 low = bo_v3(INFINITY, INFINITY, INFINITY), high = bo_scale(-1, low);
+    *grid = (bo_distance_grid){0};
+    for (int32_t i = 0; i < vertex_count; i++) {
+        const bo_vec3 x = bo_load3(vertices + 3 * (size_t)i);
+        low = least_of(low, x), high = most_of(high, x);
+    }
+    const double sides[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
+    const double cell = greater(sides[0], greater(sides[1], sides[2])) / cells;
+    if (!(cell > 0 && isfinite(cell)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a surface without size has no inside");
+    int32_t counts[3];
+    for (int k = 0; k < 3; k++)
+        counts[k] = (int32_t)ceil(sides[k] / cell) + 2 * MARGIN + 1;
+    const bo_vec3 origin = bo_mul_add(low, -(double)MARGIN * cell, bo_v3(1, 1, 1));
+    const size_t count = (size_t)counts[0] * (size_t)counts[1] * (size_t)counts[2];
+    double *distances = BO_NEW_ARRAY(ctx, double, count);
+    if (nodes)
+        *nodes = BO_NEW_ARRAY(ctx, float, count);
+    if (!distances || (nodes && !*nodes)) {
+        bo_free(ctx, distances);
+        return bo_fail_memory(ctx);
+    }
+    bough_status status = bo_distances_of_surface(ctx, vertex_count, vertices, triangle_count, triangles, counts, cell,
+                                                  origin, distances);
+    if (status == BOUGH_OK)
+        status = bo_distance_grid_make(ctx, counts, cell, origin, distances, grid);
+    for (size_t k = 0; nodes && k < count && status == BOUGH_OK; k++)
+        (*nodes)[k] = (float)distances[k];
+    bo_free(ctx, distances);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Height splines and distance grids: tensor products of uniform cubic B-splines. Along an axis with n nodes there are
  * n + 2 coefficients, number i + 1 for node i; the cell between the nodes i and i + 1 depends on the four from number i
  * on. docs/theory/contact.md, "Gaps". */
-#include "contact/gap.h"
+#include "rig/splines.h"
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ static int32_t limited(int32_t i, int32_t least, int32_t most) {
 /* u = x / cell is 0 at the first node, nodes - 1 at the last. Beyond them the outermost coefficient is repeated. That
  * leaves a spline, twice continuously differentiable, which two cells further depends on one coefficient and is
  * constant. */
-static axis_weights weights_at(double u, int32_t nodes, double cell) {
+static inline __attribute__((always_inline)) axis_weights weights_at(double u, int32_t nodes, double cell) {
     const double within = u < -3 ? -3 : u > nodes + 2 ? nodes + 2 : u;
     const int32_t first = within >= -3 ? (int32_t)floor(within) : 0; /* 0: of NAN */
     const double t = within - first, r = 1 - t, sixth = 1.0 / 6, p = 1 / cell, pp = p * p;
@@ -330,8 +330,9 @@ void bo_distance_grid_free(bough_context *ctx, bo_distance_grid *grid) {
     *grid = (bo_distance_grid){0};
 }
 
-/* Within the box: the spline over its steepest slope. */
-static void gap_in_box(const bo_distance_grid *grid, const double place[3], bo_gap *gap) {
+/* Within the box: the spline times s, with its gradient and its Hessian where `order` is 1 or 2. */
+static inline __attribute__((always_inline)) void gap_in_box(const bo_distance_grid *grid, const double place[3],
+                                                             double s, int order, bo_gap *gap) {
     axis_weights w[3];
     for (int k = 0; k < 3; k++)
         w[k] = weights_at(place[k] / grid->cell, grid->counts[k], grid->cell);
@@ -340,17 +341,21 @@ static void gap_in_box(const bo_distance_grid *grid, const double place[3], bo_g
         by_yz[3][3][4]; /* [order by y][layer][column]; [order by z][order by y][column] */
     for (int k = 0; k < 4; k++) {
         pick(grid->coefficients + (int64_t)w[2].at[k] * columns * rows, columns, &w[0], &w[1], rows_of);
-        for (int b = 0; b < 3; b++)
+        for (int b = 0; b <= order; b++)
             weigh_rows(w[1].w[b], rows_of, by_y[b][k]);
     }
-    for (int c = 0; c < 3; c++)
-        for (int b = 0; b + c < 3; b++)
+    for (int c = 0; c <= order; c++)
+        for (int b = 0; b + c <= order; b++)
             weigh_rows(w[2].w[c], by_y[b], by_yz[c][b]);
-    const double s = 1 / grid->steepest, *value = w[0].w[0], *first = w[0].w[1], *second = w[0].w[2];
+    const double *value = w[0].w[0], *first = w[0].w[1], *second = w[0].w[2];
+    gap->d = s * dot4(value, by_yz[0][0]);
+    if (order < 1)
+        return;
+    gap->n = bo_v3(s * dot4(first, by_yz[0][0]), s * dot4(value, by_yz[0][1]), s * dot4(value, by_yz[1][0]));
+    if (order < 2)
+        return;
     const double xx = dot4(second, by_yz[0][0]), yy = dot4(value, by_yz[0][2]), zz = dot4(value, by_yz[2][0]),
                  xy = dot4(first, by_yz[0][1]), xz = dot4(first, by_yz[1][0]), yz = dot4(value, by_yz[1][1]);
-    gap->d = s * dot4(value, by_yz[0][0]);
-    gap->n = bo_v3(s * dot4(first, by_yz[0][0]), s * dot4(value, by_yz[0][1]), s * dot4(value, by_yz[1][0]));
     gap->H = bo_mat_scale(s, (bo_mat3){{xx, xy, xz, xy, yy, yz, xz, yz, zz}});
 }
 
@@ -377,15 +382,47 @@ static void go_beyond(double border, const double e[3], bo_gap *gap) {
     gap->d = border + length;
 }
 
-void bo_gap_grid(const bo_distance_grid *grid, bo_vec3 x, bo_gap *gap) {
+/* Finds the place of the grid's box that is nearest to x, and the way e from there. Returns whether x is in the box. */
+static bool place_in_box(const bo_distance_grid *grid, bo_vec3 x, double place[3], double e[3]) {
     const double from[3] = {x.x - grid->origin.x, x.y - grid->origin.y, x.z - grid->origin.z};
-    double place[3], e[3];
     for (int k = 0; k < 3; k++) {
         const double most = (grid->counts[k] - 1) * grid->cell;
         place[k] = from[k] < 0 ? 0 : from[k] > most ? most : from[k];
         e[k] = from[k] - place[k];
     }
-    gap_in_box(grid, place, gap);
-    if (e[0] != 0 || e[1] != 0 || e[2] != 0)
+    return !(e[0] != 0 || e[1] != 0 || e[2] != 0);
+}
+
+void bo_gap_grid(const bo_distance_grid *grid, bo_vec3 x, bo_gap *gap) {
+    double place[3], e[3];
+    const bool inside = place_in_box(grid, x, place, e);
+    gap_in_box(grid, place, 1 / grid->steepest, 2, gap);
+    if (!inside)
         go_beyond(grid->border, e, gap);
+}
+
+void bo_grid_distance(const bo_distance_grid *grid, bo_vec3 x, bo_gap *distance) {
+    double place[3], e[3];
+    const bool inside = place_in_box(grid, x, place, e);
+    gap_in_box(grid, place, 1, 2, distance);
+    if (!inside)
+        go_beyond(grid->border * grid->steepest, e, distance);
+}
+
+void bo_grid_slope(const bo_distance_grid *grid, bo_vec3 x, bo_gap *distance) {
+    double place[3], e[3];
+    if (place_in_box(grid, x, place, e))
+        gap_in_box(grid, place, 1, 1, distance);
+    else
+        bo_grid_distance(grid, x, distance);
+}
+
+double bo_grid_value(const bo_distance_grid *grid, bo_vec3 x) {
+    double place[3], e[3];
+    bo_gap distance;
+    if (place_in_box(grid, x, place, e))
+        gap_in_box(grid, place, 1, 0, &distance);
+    else
+        bo_grid_distance(grid, x, &distance);
+    return distance.d;
 }
