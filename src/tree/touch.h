@@ -147,6 +147,12 @@ typedef struct bo_tree_cloud {
     double *side_by_side; /* all x of the samples, all y, all z: each padded to whole vectors with the first sample */
 } bo_tree_cloud;
 
+/* The sphere around all that a part touches with, and a bound on its speed. */
+typedef struct bo_tree_sphere {
+    bo_vec3 centre;
+    double radius, speed;
+} bo_tree_sphere;
+
 struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
     bo_tree_cloud *clouds; /* of the components */
@@ -163,11 +169,13 @@ struct bo_tree_touch {
     int32_t *join;           /* parts: trees that touch in the step are joined; each leads to one that stands for all */
     double *stir;            /* parts: rest.c */
     /* ---- of a step ---- */
-    bo_obstacle *now;       /* the obstacles at its end */
-    bo_se3 *before;         /* and where they were at its start */
-    bool *moves;            /* they are not where they were */
-    bo_obstacle *placed;    /* the solids */
-    bo_tree_figure *shapes; /* parts, inside */
+    bo_obstacle *now;        /* the obstacles at its end */
+    bo_se3 *before;          /* and where they were at its start */
+    bool *moves;             /* they are not where they were */
+    bo_obstacle *placed;     /* the solids */
+    bo_tree_sphere *spheres; /* likewise */
+    bool *near;              /* parts, inside: they may be near an obstacle or a solid */
+    bo_tree_figure *shapes;  /* parts, inside: of those, and of all that touch each other */
     size_t bent_count, bent_capacity;
     double *bent; /* samples: touch_find.c */
     size_t point_count, point_capacity, row_count, row_capacity;
@@ -231,6 +239,11 @@ typedef struct bo_tree_search {
 /* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
 size_t bo_tree_figure_size(void);
 bough_status bo_tree_touch_find(bo_tree_search *s);
+/* touch_cull.c: finds out which parts may be near an obstacle or a solid; once these are placed. stirs: trees that sleep are
+ * looked at, too. */
+void bo_tree_touch_cull(const bo_tree_search *s, bool stirs);
+/* A bound on the speed of an obstacle within a sphere. */
+double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
 void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);

@@ -275,16 +275,22 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, shape->pose.t));
         to->radius = shape->kind == BO_OBSTACLE_BOX ? bo_norm(shape->halves) : shape->radius + shape->half;
     } else {
+        double bend = 0;
         for (int32_t l = 0; l < part->r; l++) {
-            to->bend += fabs(s->work->next_q[part->offset + l]) * cloud->reach[l];
+            bend += fabs(s->work->next_q[part->offset + l]) * cloud->reach[l];
             rate += fabs(s->work->next_v[part->offset + l]) * cloud->reach[l];
         }
+        to->bend = bend;
         to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, bo_scale(part->scale, cloud->centre)));
         to->radius = part->scale * (cloud->radius + to->bend);
     }
     to->rate = part->scale * rate;
     to->travel = bo_norm(velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
     to->speed = to->travel + to->rate;
+}
+
+static void look_at(bo_tree_search *s, int32_t i) {
+    look(s, i, s->touch->solid_of[s->model->parts[i].user], &s->touch->shapes[i]);
 }
 
 /* count numbers: sums of r entries of U times q, and the numbers of `base` (NULL: none). */
@@ -415,7 +421,6 @@ typedef struct {
     int32_t obstacle_count, solid_count;
     near_thing obstacles[MOST_NEAR], solids[MOST_NEAR];
     bo_tree_plane planes[MOST_NEAR]; /* the obstacles, where all of them are planes: see_planes() */
-    bool stirs; /* something moves that could touch a tree that sleeps */
 } near_things;
 
 static bough_status meet(bo_tree_search *s, sample *at, const near_things *near) {
@@ -451,8 +456,7 @@ static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, c
     return BOUGH_OK;
 }
 
-/* A bound on the speed of an obstacle within a sphere. */
-static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
+double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
     const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
     if (!s->touch->moves[o])
         return 0;
@@ -474,12 +478,13 @@ static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
         const bo_vec3 n = bo_v3(plane->pose.R.m[2], plane->pose.R.m[5], plane->pose.R.m[8]);
         if (plane->kind != BO_OBSTACLE_PLANE)
             return false;
-        near->planes[k] = (bo_tree_plane){.within = it->within,
-                                          .height = bo_dot(n, bo_sub(frame->x, plane->pose.t)),
-                                          .up = bo_scale(scale, bo_mat_tvec(frame->R, n)),
-                                          .rise = bo_dot(n, frame->v),
-                                          .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
-                                          .slack = bends + obstacle_speed(s, it->number, shape->centre, shape->radius)};
+        near->planes[k] =
+            (bo_tree_plane){.within = it->within,
+                            .height = bo_dot(n, bo_sub(frame->x, plane->pose.t)),
+                            .up = bo_scale(scale, bo_mat_tvec(frame->R, n)),
+                            .rise = bo_dot(n, frame->v),
+                            .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
+                            .slack = bends + bo_tree_obstacle_speed(s, it->number, shape->centre, shape->radius)};
     }
     return near->solid_count == 0;
 }
@@ -525,7 +530,7 @@ static bool are_equal_spheres(const bo_tree_search *s, int32_t a, int32_t b) {
 
 /* within: how near points of the part have to be. */
 static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shape, int32_t o, double *within) {
-    *within = s->reach + s->dt * (shape->speed + obstacle_speed(s, o, shape->centre, shape->radius));
+    *within = s->reach + s->dt * (shape->speed + bo_tree_obstacle_speed(s, o, shape->centre, shape->radius));
     return bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius < *within;
 }
 
@@ -744,8 +749,8 @@ static void place_obstacles(bo_tree_search *s) {
     }
 }
 
-/* Something moves that could touch a tree that sleeps. */
-static bool place_things(bo_tree_search *s) {
+/* Trees that sleep are looked at where something moves that could touch them. */
+static void place_things(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
     bool stirs = touch->mixing_count > 1;
     place_obstacles(s);
@@ -755,17 +760,24 @@ static bool place_things(bo_tree_search *s) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
         stirs = stirs || (i >= 0 && !s->model->parts[i].asleep);
     }
-    for (int32_t i = 0; i < s->model->part_count; i++) {
-        touch->join[i] = i;
-        if (!s->model->parts[i].asleep || stirs)
-            look(s, i, touch->solid_of[s->model->parts[i].user], &touch->shapes[i]);
-    }
     for (int32_t k = 0; k < touch->def.solid_count; k++) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
-        if (i >= 0 && (!s->model->parts[i].asleep || stirs))
-            touch->placed[k] = placed(&touch->def.solids[k], &touch->shapes[i].frame);
+        if (i < 0)
+            continue;
+        const bo_tree_figure *shape = &touch->shapes[i];
+        look_at(s, i);
+        touch->placed[k] = placed(&touch->def.solids[k], &shape->frame);
+        touch->spheres[k] = (bo_tree_sphere){shape->centre, shape->radius, shape->speed};
     }
-    return stirs;
+    bo_tree_touch_cull(s, stirs);
+    for (int32_t k = 0; k < touch->mixing_count && touch->mixing_count > 1; k++)
+        if (s->model->inside[touch->mixing[k]] >= 0)
+            look_at(s, s->model->inside[touch->mixing[k]]);
+    for (int32_t i = 0; i < s->model->part_count; i++) {
+        touch->join[i] = i;
+        if (touch->near[i] && touch->solid_of[s->model->parts[i].user] < 0)
+            look_at(s, i);
+    }
 }
 
 bough_status bo_tree_touch_find(bo_tree_search *s) {
@@ -774,10 +786,10 @@ bough_status bo_tree_touch_find(bo_tree_search *s) {
     if (!s->still)
         s->reach = reach_of(s);
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
-    near.stirs = place_things(s);
+    place_things(s);
     BO_TRY(find_pairs(s));
     for (int32_t i = 0; i < s->model->part_count; i++)
-        if (!s->model->parts[i].asleep || near.stirs)
+        if (touch->near[i])
             BO_TRY(look_at_part(s, i, &near));
     BO_TRY(look_between(s));
     return bo_tree_touch_set_aside(s);

@@ -150,8 +150,10 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     const bool *between = def->between;
     touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids, touch->def.between = NULL;
     touch->placed = BO_NEW_ARRAY(ctx, bo_obstacle, def->solid_count);
+    touch->spheres = BO_NEW_ARRAY(ctx, bo_tree_sphere, def->solid_count);
+    touch->near = BO_NEW_ARRAY(ctx, bool, parts);
     touch->shapes = bo_calloc(ctx, parts + 1, bo_tree_figure_size());
-    if (!touch->placed || !touch->shapes)
+    if (!touch->placed || !touch->spheres || !touch->near || !touch->shapes)
         return BOUGH_ERROR_MEMORY;
     touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
     touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
@@ -215,6 +217,8 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->mixing,
                             touch->boxes,
                             touch->placed,
+                            touch->spheres,
+                            touch->near,
                             touch->shapes,
                             touch->bent,
                             touch->memory,
