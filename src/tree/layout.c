@@ -381,6 +381,8 @@ static void cut_level(bough_tree_model *model, bo_tree_level *level, int32_t *sl
                                      .bare = true,
                                      .together = true,
                                      .flies = model->parts[i].flies};
+                for (int32_t k = 0; k < BO_WIDE; k++)
+                    b->scale[k] = model->parts[first + (k < count ? k : 0)].scale;
                 for (int32_t k = 0; k < count; k++) {
                     bo_tree_part *part = &model->parts[first + k];
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;

@@ -204,6 +204,7 @@ static void take_loads(bough_context *ctx, const bough_tree_model *model, bough_
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const double *wind = state->wind.velocity;
     with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
+    bo_tree_touch_forget(w);
     w->loaded = w->pushed || with_wind || anyway;
     if (!w->loaded)
         return;

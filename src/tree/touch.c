@@ -110,10 +110,20 @@ static bool respond(bo_tree_search *s, double *answers) {
     return bo_tree_scatter(s->ctx, s->model, s->work, &mode, answers);
 }
 
+static bool is_wrench(const double x[6]) {
+    return (x[0] != 0) | (x[1] != 0) | (x[2] != 0) | (x[3] != 0) | (x[4] != 0) | (x[5] != 0);
+}
+
 static bool any_but_zero(size_t count, const double *x) {
-    for (size_t i = 0; i < count; i++)
-        if (x[i] != 0)
+    enum { TOGETHER = 64 };
+    for (size_t first = 0; first < count; first += TOGETHER) {
+        const size_t end = count - first < TOGETHER ? count : first + TOGETHER;
+        size_t others = 0;
+        for (size_t i = first; i < end; i++)
+            others += x[i] != 0;
+        if (others > 0)
             return true;
+    }
     return false;
 }
 
@@ -312,35 +322,65 @@ static bough_status push_out(bo_tree_search *s) {
  *     gamma F + (1 - gamma) F_before = f,   F = f / gamma - (1 - gamma) / gamma F_before
  * The second part is a load on the step from its beginning; F_before is kept. */
 
+/* Adds forces and wrenches that were left to the loads, and finds the blocks on whose parts they act. */
+static void borrow_loads(const bough_tree_model *model, bo_tree_work *w, double share) {
+    bool *burdened = w->touch->burdened;
+    memset(burdened, 0, (size_t)model->block_count * sizeof *burdened);
+    for (int32_t user = 0; user < model->def.part_count; user++) {
+        const double *blow = w->blow_wrench + 6 * (size_t)user;
+        const int32_t i = model->inside[user];
+        if (i < 0 || !is_wrench(blow))
+            continue;
+        burdened[model->parts[i].block] = true;
+        for (int32_t d = 0; d < 6; d++)
+            w->load_wrench[6 * i + d] += share * blow[d];
+    }
+    for (int32_t b = 0; b < model->block_count; b++) {
+        const bo_tree_block *block = &model->blocks[b];
+        const int32_t apart = block->together ? block->count : 1;
+        for (int32_t k = 0; k < block->count && !burdened[b]; k += apart)
+            burdened[b] = any_but_zero((size_t)(apart * block->r), w->blow + model->parts[block->first + k].offset);
+    }
+    for (int32_t k = 0; k < model->size; k++)
+        w->load[k] += share * w->blow[k];
+}
+
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const bo_tree_scheme *scheme) {
     bo_tree_touch *touch = w->touch;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count, all = (size_t)model->def.part_count;
+    const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     if (!touch)
         return false;
+    if (touch->lent == share && !w->loaded) { /* an earlier pass of the step has laid them down */
+        w->burdened = touch->burdened, w->loaded = true;
+        return true;
+    }
     touch->carried = any_but_zero(n, w->blow) || any_but_zero(6 * all, w->blow_wrench);
     if (!touch->carried)
         return false;
-    const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     touch->loaded = w->loaded;
     if (w->loaded) {
         memcpy(touch->p_q, w->load, n * sizeof *w->load);
         memcpy(touch->p, w->load_wrench, 6 * parts * sizeof *w->load_wrench);
+    } else {
+        memset(w->load, 0, n * sizeof *w->load);
+        memset(w->load_wrench, 0, 6 * parts * sizeof *w->load_wrench);
     }
-    for (size_t k = 0; k < n; k++)
-        w->load[k] = (w->loaded ? w->load[k] : 0) + share * w->blow[k];
-    for (size_t i = 0; i < parts; i++) {
-        const double *blow = w->blow_wrench + 6 * (size_t)model->parts[i].user;
-        double *load = w->load_wrench + 6 * i;
-        for (size_t d = 0; d < 6; d++)
-            load[d] = (w->loaded ? load[d] : 0) + share * blow[d];
-    }
+    borrow_loads(model, w, share);
+    w->burdened = w->loaded ? NULL : touch->burdened;
+    touch->lent = w->loaded ? 0 : share; /* loads from elsewhere are given back */
     w->loaded = true;
     return true;
 }
 
+void bo_tree_touch_forget(bo_tree_work *w) {
+    if (w->touch)
+        w->touch->lent = 0;
+}
+
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
     const bo_tree_touch *touch = w->touch;
-    w->loaded = touch->loaded;
+    w->loaded = touch->loaded, w->burdened = NULL;
     if (!w->loaded)
         return;
     memcpy(w->load, touch->p_q, (size_t)model->size * sizeof *w->load);

@@ -62,9 +62,11 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
 bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  const bo_tree_scheme *scheme, bool gently);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
- * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. */
+ * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. What
+ * else acts is the same in all passes of a step: bo_tree_touch_forget() comes before the first. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
+void bo_tree_touch_forget(bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Something pressed on a part of a tree that is held, in the last step. */
@@ -202,6 +204,8 @@ struct bo_tree_touch {
     double *answers; /* coordinates: accelerations by the contacts, in the runs */
     double *rates;   /* what they have added to velocities, over dt */
     double *next;    /* forces that the accelerations at the end of the step feel: coordinates, then 6 of each part */
+    bool *burdened;  /* blocks: some of them act on their parts */
+    double lent;     /* share of those forces that the loads of the work hold, and nothing else; 0: none */
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */

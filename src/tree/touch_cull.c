@@ -15,30 +15,49 @@ typedef struct {
     bo_v4 centre[3], radius, speed;
 } spheres;
 
-/* By how much four parts of a component bend, and how fast they do: sums of |q_l| and |v_l| times what each moves a sample
- * by, in the component's size. */
-static void bend_four(const bo_tree_search *s, const bo_tree_cloud *cloud, int32_t first, int32_t count, double *bend,
-                      double *rate) {
+typedef long long four __attribute__((vector_size(32), aligned(8)));
+
+/* |x|, lane by lane */
+BO_INLINE void take_magnitude(bo_v4 *x) {
+    *x = (bo_v4)((four)*x & INT64_MAX);
+}
+
+/* By how much a part bends, and how fast it does: sums of |q_l| and |v_l| times what each moves a sample by, in the
+ * component's size. */
+BO_INLINE void bend_one(int32_t r, const double *reach, const double *q, const double *v, double *bend, double *rate) {
+    bo_v4 far = {0}, fast = {0};
+    int32_t l = 0;
+    for (; l + 4 <= r; l += 4) {
+        bo_v4 a = BO_V4_CONST(q + l), b = BO_V4_CONST(v + l);
+        take_magnitude(&a);
+        take_magnitude(&b);
+        far += a * BO_V4_CONST(reach + l), fast += b * BO_V4_CONST(reach + l);
+    }
+    *bend = (far[0] + far[1]) + (far[2] + far[3]), *rate = (fast[0] + fast[1]) + (fast[2] + fast[3]);
+    for (; l < r; l++)
+        *bend += fabs(q[l]) * reach[l], *rate += fabs(v[l]) * reach[l];
+}
+
+/* Parts are far apart in memory: where coordinates follow each other only those are read. */
+BO_INLINE void bend_four(const bo_tree_search *s, const bo_tree_block *block, int32_t first, int32_t count,
+                         double *bend, double *rate) {
+    const double *reach = s->touch->clouds[block->component].reach;
+    const int32_t start = s->model->parts[block->first].offset;
     for (int32_t k = 0; k < 4; k++) {
-        const bo_tree_part *part = &s->model->parts[first + (k < count ? k : 0)];
-        const double *q = s->work->next_q + part->offset, *v = s->work->next_v + part->offset;
-        double far[2] = {0, 0}, fast[2] = {0, 0}; /* sums side by side do not wait for each other */
-        for (int32_t l = 0; l < part->r; l++) {
-            far[l & 1] += fabs(q[l]) * cloud->reach[l];
-            fast[l & 1] += fabs(v[l]) * cloud->reach[l];
-        }
-        bend[k] = far[0] + far[1], rate[k] = fast[0] + fast[1];
+        const int32_t at = first + (k < count ? k : 0);
+        const int32_t offset = block->together ? start + at * block->r : s->model->parts[block->first + at].offset;
+        bend_one(block->r, reach, s->work->next_q + offset, s->work->next_v + offset, bend + k, rate + k);
     }
 }
 
-/* The four parts from `first` on, whose frames are f; missing ones are as the first of them. */
+/* Four parts of a block, from the number `first` of these on; missing ones are as that. */
 BO_MULTIVERSION
-static void enclose(const bo_tree_search *s, const bo_tree_cloud *cloud, int32_t first, int32_t count,
-                    const bo_tree_frames *f, spheres *to) {
-    bo_v4 scale, bend, rate, own[3], arm[3], turn[3], square = {0};
-    bend_four(s, cloud, first, count, (double *)&bend, (double *)&rate);
-    for (int32_t k = 0; k < 4; k++)
-        BO_LANE(scale, k) = s->model->parts[first + (k < count ? k : 0)].scale;
+static void enclose(const bo_tree_search *s, const bo_tree_block *block, int32_t first, spheres *to) {
+    const bo_tree_cloud *cloud = &s->touch->clouds[block->component];
+    const bo_tree_frames *f = &s->work->frames[(block->slot + first) / 4];
+    const bo_v4 scale = BO_V4_CONST(block->scale + first);
+    bo_v4 bend, rate, own[3], arm[3], turn[3], square = {0};
+    bend_four(s, block, first, block->count - first, (double *)&bend, (double *)&rate);
     const double at[3] = {cloud->centre.x, cloud->centre.y, cloud->centre.z};
     for (int k = 0; k < 3; k++)
         own[k] = scale * at[k];
@@ -112,12 +131,12 @@ void bo_tree_touch_cull(const bo_tree_search *s, bool stirs) {
         const bool has_samples = model->components[block->component].c->contact.count > 0;
         memset(touch->near + block->first, awake && has_samples, (size_t)block->count * sizeof *touch->near);
         for (int32_t k = 0; k < block->count && block->lanes > 1 && awake && has_samples; k += 4) {
-            const int32_t first = block->first + k, count = block->count - k < 4 ? block->count - k : 4;
+            const int32_t count = block->count - k < 4 ? block->count - k : 4;
             bool near[4] = {false, false, false, false};
             spheres all;
-            enclose(s, &touch->clouds[block->component], first, count, &s->work->frames[(block->slot + k) / 4], &all);
+            enclose(s, block, k, &all);
             see_all(s, &all, near);
-            memcpy(touch->near + first, near, (size_t)count * sizeof *near);
+            memcpy(touch->near + block->first + k, near, (size_t)count * sizeof *near);
         }
     }
     for (int32_t k = 0; k < touch->def.solid_count; k++) { /* they are looked at in any case */

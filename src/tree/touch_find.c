@@ -409,6 +409,7 @@ static int32_t points_of(const bo_obstacle *shape, bo_vec3 points[8], double *ra
     return count;
 }
 
+#define ROUNDING 1e-6     /* by which spheres that tell most samples apart are larger */
 enum { MOST_NEAR = 256 }; /* obstacles, and solids, that are looked at together */
 
 /* A thing that a part may touch; none of its points that is further away does. */
@@ -421,6 +422,7 @@ typedef struct {
     int32_t obstacle_count, solid_count;
     near_thing obstacles[MOST_NEAR], solids[MOST_NEAR];
     bo_tree_plane planes[MOST_NEAR]; /* the obstacles, where all of them are planes: see_planes() */
+    bo_tree_ball balls[MOST_NEAR];   /* the solids */
 } near_things;
 
 static bough_status meet(bo_tree_search *s, sample *at, const near_things *near) {
@@ -467,7 +469,19 @@ double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre
     return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
 }
 
-/* Planes alone are near: most samples are not looked at any further. */
+/* Solids by the spheres around them, from the part. */
+static void see_balls(const bo_tree_search *s, int32_t i, near_things *near) {
+    const motion *frame = &s->touch->shapes[i].frame;
+    const double scale = s->model->parts[i].scale;
+    for (int32_t k = 0; k < near->solid_count; k++) {
+        const bo_tree_sphere *solid = &s->touch->spheres[near->solids[k].number];
+        const bo_vec3 centre = bo_scale(1 / scale, bo_mat_tvec(frame->R, bo_sub(solid->centre, frame->x)));
+        const double within = (1 + ROUNDING) * (solid->radius + near->solids[k].within) / scale;
+        near->balls[k] = (bo_tree_ball){centre, within};
+    }
+}
+
+/* Planes and solids alone are near: most samples are not looked at any further. */
 static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
     const bo_tree_figure *shape = &s->touch->shapes[i];
     const motion *frame = &shape->frame;
@@ -486,10 +500,11 @@ static bool see_planes(const bo_tree_search *s, int32_t i, near_things *near) {
                             .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
                             .slack = bends + bo_tree_obstacle_speed(s, it->number, shape->centre, shape->radius)};
     }
-    return near->solid_count == 0;
+    see_balls(s, i, near);
+    return true;
 }
 
-/* Near planes alone, samples are bent one by one, and few of them. */
+/* Near planes and solids alone, samples are bent one by one, and few of them. */
 static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *near) {
     const bo_tree_part *part = &s->model->parts[i];
     const bough_sample_points *points = &s->model->components[part->component].c->contact;
@@ -498,8 +513,14 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *n
     if (mixes && !measure_bend(s, i))
         return BOUGH_ERROR_MEMORY;
     const double *bent = planes && !mixes ? NULL : bend(s, i);
-    const bo_tree_planes all = {planes ? near->obstacle_count : 0, near->planes, s->dt, s->reach,
-                                s->touch->shapes[i].margin};
+    const bo_tree_planes all = {.count = planes ? near->obstacle_count : 0,
+                                .ball_count = planes ? near->solid_count : 0,
+                                .planes = near->planes,
+                                .balls = near->balls,
+                                .dt = s->dt,
+                                .reach = s->reach,
+                                .margin = s->touch->shapes[i].margin,
+                                .scale = part->scale};
     const double around = part->scale * s->touch->shapes[i].bend;
     bool *close = s->touch->close;
     if (!bent && !planes)

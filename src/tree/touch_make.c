@@ -152,8 +152,9 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     touch->placed = BO_NEW_ARRAY(ctx, bo_obstacle, def->solid_count);
     touch->spheres = BO_NEW_ARRAY(ctx, bo_tree_sphere, def->solid_count);
     touch->near = BO_NEW_ARRAY(ctx, bool, parts);
+    touch->burdened = BO_NEW_ARRAY(ctx, bool, parts);
     touch->shapes = bo_calloc(ctx, parts + 1, bo_tree_figure_size());
-    if (!touch->placed || !touch->spheres || !touch->near || !touch->shapes)
+    if (!touch->placed || !touch->spheres || !touch->near || !touch->burdened || !touch->shapes)
         return BOUGH_ERROR_MEMORY;
     touch->now = BO_NEW_ARRAY(ctx, bo_obstacle, def->obstacle_count);
     touch->before = BO_NEW_ARRAY(ctx, bo_se3, def->obstacle_count);
@@ -219,6 +220,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->placed,
                             touch->spheres,
                             touch->near,
+                            touch->burdened,
                             touch->shapes,
                             touch->bent,
                             touch->memory,

@@ -17,6 +17,12 @@ bool bo_tree_planes_clear(const bo_tree_planes *all, const double *place, double
         if (gap < all->margin || gap + (rate < 0 ? all->dt * rate : 0) < all->reach)
             return false;
     }
+    for (int32_t k = 0; k < all->ball_count; k++) {
+        const bo_vec3 way = bo_sub(y, all->balls[k].centre);
+        const double within = all->balls[k].within + around / all->scale;
+        if (bo_dot(way, way) < within * within)
+            return false;
+    }
     return true;
 }
 
@@ -32,6 +38,16 @@ static void look(const bo_tree_planes *all, size_t count, const double *places, 
             const bo_v4 gap = up.x * a + up.y * b + up.z * c + (it->height - around);
             const bo_v4 led = all->dt * (turn.x * a + turn.y * b + turn.z * c + (it->rise - it->slack)) + gap;
             const four clear = (gap >= all->margin) & (gap >= all->reach) & (led >= all->reach);
+            close[k / 4] |= !(clear[0] & clear[1] & clear[2] & clear[3]);
+        }
+    }
+    for (int32_t o = 0; o < all->ball_count; o++) {
+        const bo_vec3 centre = all->balls[o].centre;
+        const double within = all->balls[o].within + around / all->scale, most = within * within;
+        for (size_t k = 0; k < count; k += 4) {
+            const bo_v4 a = BO_V4_CONST(x + k) - centre.x, b = BO_V4_CONST(y + k) - centre.y,
+                        c = BO_V4_CONST(z + k) - centre.z;
+            const four clear = a * a + b * b + c * c >= most;
             close[k / 4] |= !(clear[0] & clear[1] & clear[2] & clear[3]);
         }
     }
