@@ -377,7 +377,7 @@ static bough_status land(bough_context *ctx, const bough_tree_model *model, boug
     if (w->touch && scheme->dt > 0)
         BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, touched));
     if (*touched) {
-        BO_TRY(move_on(ctx, model, w, false));
+        BO_TRY(move_on(ctx, model, w, !bo_tree_touch_moves_held(model, w)));
         BO_TRY(bo_tree_touch_check(ctx, model, state, scheme, gently));
     }
     if (model->free_count == 0)

@@ -206,6 +206,16 @@ static void measure_moves(const bo_tree_search *s, bo_tree_point *point) {
 
 /* ---- the step ---- */
 
+bool bo_tree_touch_moves_held(const bough_tree_model *model, const bo_tree_work *w) {
+    const bo_tree_touch *touch = w->touch;
+    bool held = model->def.tie_count > 0;
+    for (size_t i = 0; i < touch->point_count && !held; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        held = !model->parts[point->part].flies || (point->other >= 0 && !model->parts[point->other].flies);
+    }
+    return held;
+}
+
 static bough_status unsolved(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the contacts of this step have no solution; take a smaller one");
 }

@@ -71,6 +71,8 @@ void bo_tree_touch_forget(bo_tree_work *work);
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Something pressed on a part of a tree that is held, in the last step. */
 bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *work);
+/* The contacts of the step move trees that are held, and not only those that fly. */
+bool bo_tree_touch_moves_held(const bough_tree_model *model, const bo_tree_work *work);
 /* Rates of the velocities, dv / dt, by the contacts of the step; NULL: there were none. */
 const double *bo_tree_touch_answers(const bo_tree_work *work);
 /* Calls add(data, tree, J) with the work of each contact of the step on a tree. */
@@ -159,7 +161,7 @@ struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
     bo_tree_cloud *clouds; /* of the components */
     double *reaches;       /* numbers of the clouds */
-    bool *close;           /* of each four samples of a part: touch_find.c */
+    bool *close;           /* of each sample of a part: touch_find.c */
     bo_field **fields;     /* components; NULL: their parts touch no others */
     int32_t field_count, mixing_count;
     int32_t *mixing; /* parts, outside, that touch each other */

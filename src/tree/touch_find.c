@@ -530,7 +530,7 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, near_things *n
     for (int32_t k = 0; k < points->count; k++) {
         const double *rest = points->position + 3 * (ptrdiff_t)k, *place = bent ? bent + 3 * (ptrdiff_t)k : NULL;
         double one[3];
-        if (planes && (!close[k / 4] || bo_tree_planes_clear(&all, rest, around)))
+        if (planes && !close[k])
             continue;
         if (!place) {
             bo_store3(one, bo_add(bo_load3(rest), moved_by(s, part, k, s->work->next_q)));

@@ -26,10 +26,19 @@ bool bo_tree_planes_clear(const bo_tree_planes *all, const double *place, double
     return true;
 }
 
+/* Those of four that are not clear are close. */
+BO_INLINE void mark(const four *clear, bool *close) {
+    const four is = *clear;
+    if (is[0] & is[1] & is[2] & is[3])
+        return;
+    for (int k = 0; k < 4; k++)
+        close[k] |= !is[k];
+}
+
 BO_MULTIVERSION
 static void look(const bo_tree_planes *all, size_t count, const double *places, double around, bool *close) {
     const double *x = places, *y = x + count, *z = y + count;
-    memset(close, 0, count / 4 * sizeof *close);
+    memset(close, 0, count * sizeof *close);
     for (int32_t o = 0; o < all->count; o++) {
         const bo_tree_plane *it = &all->planes[o];
         const bo_vec3 up = it->up, turn = it->turn;
@@ -38,7 +47,7 @@ static void look(const bo_tree_planes *all, size_t count, const double *places, 
             const bo_v4 gap = up.x * a + up.y * b + up.z * c + (it->height - around);
             const bo_v4 led = all->dt * (turn.x * a + turn.y * b + turn.z * c + (it->rise - it->slack)) + gap;
             const four clear = (gap >= all->margin) & (gap >= all->reach) & (led >= all->reach);
-            close[k / 4] |= !(clear[0] & clear[1] & clear[2] & clear[3]);
+            mark(&clear, close + k);
         }
     }
     for (int32_t o = 0; o < all->ball_count; o++) {
@@ -48,7 +57,7 @@ static void look(const bo_tree_planes *all, size_t count, const double *places, 
             const bo_v4 a = BO_V4_CONST(x + k) - centre.x, b = BO_V4_CONST(y + k) - centre.y,
                         c = BO_V4_CONST(z + k) - centre.z;
             const four clear = a * a + b * b + c * c >= most;
-            close[k / 4] |= !(clear[0] & clear[1] & clear[2] & clear[3]);
+            mark(&clear, close + k);
         }
     }
 }

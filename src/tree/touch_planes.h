@@ -36,7 +36,7 @@ typedef struct bo_tree_planes {
 
 /* No sample within `around` (m) of a place touches one of them. */
 bool bo_tree_planes_clear(const bo_tree_planes *all, const double *place, double around);
-/* The same of every four of `count` places (a multiple of four; all x, all y, all z): close, where one is not clear. */
+/* The same of each of `count` places (a multiple of four; all x, all y, all z): close, where that is not so. */
 void bo_tree_planes_look(const bo_tree_planes *all, size_t count, const double *places, double around, bool *close);
 
 #endif
