@@ -397,23 +397,39 @@ void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
     memcpy(w->load_wrench, touch->p, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
 }
 
+/* Adds the wrenches of the points to those of their parts, by outside numbers. */
+static void add_wrenches(const bough_tree_model *model, const bo_tree_touch *touch, double *wrenches) {
+    for (size_t i = 0; i < touch->point_count; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        double *one = wrenches + 6 * (size_t)model->parts[point->part].user;
+        double *other = point->other >= 0 ? wrenches + 6 * (size_t)model->parts[point->other].user : NULL;
+        for (int k = 0; k < 3; k++)
+            for (int d = 0; d < 6; d++) {
+                one[d] += point->force[k] * point->frame[k][d];
+                if (other)
+                    other[d] += point->force[k] * point->other_frame[k][d];
+            }
+    }
+}
+
 /* F of the step that was solved: of its contacts, if it has some, and of what it took back. */
 static void add_up_forces(const bough_tree_model *model, const bo_tree_work *w, const bo_tree_scheme *scheme,
                           bool touches) {
-    bo_tree_touch *touch = w->touch;
+    const bo_tree_touch *touch = w->touch;
     const double share = -(1 - scheme->gamma) / scheme->gamma, little = 1e-12 * touch->mass;
     const size_t n = (size_t)model->size, all = (size_t)model->def.part_count;
-    double *wrench = touch->next + n;
-    for (size_t k = 0; k < n; k++)
-        touch->next[k] = share * w->blow[k] - (touches ? touch->p_q[k] : 0);
+    const double *restrict p = touch->p_q, *restrict blow = w->blow;
+    double *restrict next = touch->next, *wrench = touch->next + n;
+    for (size_t k = 0; k < n; k++) {
+        const double f = share * blow[k] - (touches ? p[k] : 0);
+        next[k] = fabs(f) < little ? 0 : f;
+    }
     for (size_t k = 0; k < 6 * all; k++)
         wrench[k] = share * w->blow_wrench[k];
-    for (int32_t i = 0; i < model->part_count && touches; i++)
-        for (size_t d = 0; d < 6; d++)
-            wrench[6 * (size_t)model->parts[i].user + d] -= touch->p[6 * (size_t)i + d];
-    for (size_t k = 0; k < n + 6 * all; k++)
-        if (fabs(touch->next[k]) < little)
-            touch->next[k] = 0;
+    if (touches)
+        add_wrenches(model, touch, wrench);
+    for (size_t k = 0; k < 6 * all; k++)
+        wrench[k] = fabs(wrench[k]) < little ? 0 : wrench[k];
 }
 
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *w, double dt) {
