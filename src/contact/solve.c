@@ -16,18 +16,8 @@ static double larger(double a, double b) {
     return b > a ? b : a;
 }
 
-/* The first of the rates that are those of a point themselves. */
-static ptrdiff_t rate_of(const bo_contact_problem *p, const bo_constraint *c) {
-    return 3 * (c - p->constraints);
-}
-
 static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
     memcpy(v, c->carried, sizeof c->carried);
-    if (!p->rows) {
-        const double *y = (before ? p->groups->before : p->groups->y) + rate_of(p, c);
-        v[0] += y[0], v[1] += y[1], v[2] += y[2];
-        return;
-    }
     for (int s = 0; s < 2; s++) {
         if (c->groups[s] < 0)
             continue;
@@ -81,17 +71,14 @@ static void prepare(bo_contact_problem *p, bo_constraint *c) {
             continue;
         const bo_group *g = &p->groups[c->groups[s]];
         const int32_t n = g->size;
-        const double *J = p->rows ? p->rows + c->rows[s] : NULL;
+        const double *J = p->rows + c->rows[s];
         double *B = p->answers + c->rows[s];
         if (g->inverse)
             answer(n, g->inverse, J, B);
         for (int r = 0; r < 3; r++)
-            for (int q = 0; q < 3; q++) {
-                if (!J)
-                    c->W[3 * r + q] = B[q * n + rate_of(p, c) + r];
-                for (int32_t k = 0; k < n && J; k++)
+            for (int q = 0; q < 3; q++)
+                for (int32_t k = 0; k < n; k++)
                     c->W[3 * r + q] += J[r * n + k] * B[q * n + k];
-            }
         least = fmax(least, g->least);
     }
     for (int r = 0; r < 3; r++)
@@ -293,10 +280,6 @@ static void search_bounces(bo_contact_problem *p, double tolerance) {
 static void sum_impulses(bo_contact_problem *p) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const bo_constraint *c = constraint_at(p, i);
-        if (!p->rows) {
-            memcpy(p->groups->impulse + rate_of(p, c), c->impulse, sizeof c->impulse);
-            continue;
-        }
         for (int s = 0; s < 2; s++) {
             if (c->groups[s] < 0)
                 continue;

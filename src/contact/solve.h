@@ -43,10 +43,8 @@ typedef struct bo_contact_problem {
     bo_constraint *constraints;
     const int32_t *order; /* constraint_count: those that take part, in the order in which they are visited; NULL: all
                              in their order */
-    const double
-        *rows;       /* what bo_constraint.rows counts in; NULL: there is one group, whose rates are those of all points
-                             (three each, in their order), and answers are given */
-    double *answers; /* as many: A^-1 times them; by the solver where the group has an inverse */
+    const double *rows;   /* what bo_constraint.rows counts in */
+    double *answers;      /* as many: A^-1 times them; by the solver where the group has an inverse */
     int32_t most_rounds;
     double tolerance;    /* of the rates without contact: a round that changes them less is the last */
     double bounce_speed; /* m/s: slower approaches do not bounce */

@@ -154,11 +154,12 @@ static bough_status order_parts(bough_context *ctx, bough_tree_model *model, boo
         model->size += joint_size(&model->def.parts[user]);
     }
     model->level_count += model->level_count == 0; /* one that is empty */
-    for (int32_t i = model->part_count - 1; i >= 0; i--) {
-        bo_tree_part *part = &model->parts[i];
-        part->tree_mass += part->scale3 * model->def.components[part->component]->mass;
-        if (part->parent >= 0)
-            model->parts[part->parent].tree_mass += part->tree_mass;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        int32_t root = i;
+        while (model->parts[root].parent >= 0)
+            root = model->parts[root].parent;
+        model->parts[root].tree_mass += part->scale3 * model->def.components[part->component]->mass;
     }
     bo_free(ctx, ranks);
     return status;

@@ -397,21 +397,6 @@ void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
     memcpy(w->load_wrench, touch->p, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
 }
 
-/* Adds the wrenches of the points to those of their parts, by outside numbers. */
-static void add_wrenches(const bough_tree_model *model, const bo_tree_touch *touch, double *wrenches) {
-    for (size_t i = 0; i < touch->point_count; i++) {
-        const bo_tree_point *point = &touch->points[i];
-        double *one = wrenches + 6 * (size_t)model->parts[point->part].user;
-        double *other = point->other >= 0 ? wrenches + 6 * (size_t)model->parts[point->other].user : NULL;
-        for (int k = 0; k < 3; k++)
-            for (int d = 0; d < 6; d++) {
-                one[d] += point->force[k] * point->frame[k][d];
-                if (other)
-                    other[d] += point->force[k] * point->other_frame[k][d];
-            }
-    }
-}
-
 /* F of the step that was solved: of its contacts, if it has some, and of what it took back. */
 static void add_up_forces(const bough_tree_model *model, const bo_tree_work *w, const bo_tree_scheme *scheme,
                           bool touches) {
@@ -426,8 +411,9 @@ static void add_up_forces(const bough_tree_model *model, const bo_tree_work *w, 
     }
     for (size_t k = 0; k < 6 * all; k++)
         wrench[k] = share * w->blow_wrench[k];
-    if (touches)
-        add_wrenches(model, touch, wrench);
+    for (int32_t user = 0; user < model->def.part_count && touches; user++)
+        for (int32_t d = 0; d < 6 && model->inside[user] >= 0; d++)
+            wrench[6 * user + d] -= touch->p[6 * model->inside[user] + d];
     for (size_t k = 0; k < 6 * all; k++)
         wrench[k] = fabs(wrench[k]) < little ? 0 : wrench[k];
 }

@@ -5,8 +5,7 @@
  * Z = L^-1 Mrq^T, and I = C C^T, the inertia that its frame is left with. With rows J = [Jq, Jr] of the points
  *     J A^-1 J^T = G^T G,   G = [D^-1/2 L^-1 Jq^T; C^-1 (Jr^T - Z^T D^-1 L^-1 Jq^T)]
  * so that projected Gauss-Seidel (contact/solve.h) finds their forces f with y = G f for the rates of a group: G^T y are
- * the accelerations of the points, and A = C^-T y_r, a = L^-T D^-1/2 (y_q - D^-1/2 Z A) those of the part. Of few points
- * the rates of the group are their own, and G^T G is what these answer with. */
+ * the accelerations of the points, and A = C^-T y_r, a = L^-T D^-1/2 (y_q - D^-1/2 Z A) those of the part. */
 #include "tree/couple.h"
 #include "tree/touch.h"
 
@@ -28,13 +27,7 @@ typedef struct {
     double *C, *inverse; /* 6 x 6; 1 over its diagonal */
     double *y;           /* r + 6, then as many each for the solver's `before` and `impulse` */
     double *G;           /* 3 count rows of r + 6 */
-    double *W;           /* of few points: G G^T of these rows */
 } single;
-
-/* Fewer numbers are the rates of its points than those of the part. */
-static bool has_few(const single *it) {
-    return 3 * it->count <= (size_t)it->r + 6;
-}
 
 typedef struct bo_tree_singles {
     size_t count, capacity, number_capacity, constraint_capacity;
@@ -77,7 +70,7 @@ void bo_tree_touch_find_singles(const bough_tree_model *model, bo_tree_touch *to
 
 static size_t numbers_of(const single *it) {
     const size_t r = (size_t)it->r, n = r + 6;
-    return r * r + 7 * r + 42 + 3 * n + 3 * it->count * n + (has_few(it) ? 9 * it->count * it->count : 0);
+    return r * r + 7 * r + 42 + 3 * n + 3 * it->count * n;
 }
 
 static void share(single *it, double **next) {
@@ -91,8 +84,7 @@ static void share(single *it, double **next) {
                       {&it->C, 36},
                       {&it->inverse, 6},
                       {&it->y, 3 * n},
-                      {&it->G, 3 * it->count * n},
-                      {&it->W, has_few(it) ? 9 * it->count * it->count : 0}};
+                      {&it->G, 3 * it->count * n}};
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         *list[k].array = *next, *next += list[k].count;
 }
@@ -168,20 +160,6 @@ static void weigh_rows(const single *it, const bo_tree_point *point, const doubl
         G[i] = g[i][0], G[n + i] = g[i][1], G[2 * n + i] = g[i][2];
 }
 
-/* W, which is symmetric; sums side by side do not wait for each other. */
-static void multiply_rows(const single *it) {
-    const size_t rows = 3 * it->count, n = (size_t)it->r + 6;
-    for (size_t i = 0; i < rows; i += 3)
-        for (size_t j = 0; j < rows; j++) {
-            const double *a = it->G + i * n, *b = it->G + j * n;
-            double sums[3] = {0, 0, 0};
-            for (size_t k = 0; k < n; k++)
-                sums[0] += a[k] * b[k], sums[1] += a[n + k] * b[k], sums[2] += a[2 * n + k] * b[k];
-            for (size_t k = 0; k < 3; k++)
-                it->W[(i + k) * rows + j] = sums[k];
-        }
-}
-
 static bool make_rows(const bough_tree_model *model, const bo_tree_work *w, bo_tree_singles *all) {
     const bo_tree_touch *touch = w->touch;
     double *next = all->numbers;
@@ -195,8 +173,6 @@ static bool make_rows(const bough_tree_model *model, const bo_tree_work *w, bo_t
             const bo_tree_point *point = &touch->points[it->first + i];
             weigh_rows(it, point, touch->rows + point->rows, (bo_v4 *)(void *)w->scratch, it->G + 3 * i * n);
         }
-        if (has_few(it))
-            multiply_rows(it);
     }
     return true;
 }
@@ -210,68 +186,42 @@ static bool is_pushed(const bo_tree_touch *touch, const single *it) {
     return false;
 }
 
-/* What the forces that were found do to points of which there are few, and to the part. */
-static void take_few(bo_tree_touch *touch, const bo_constraint *constraints, const single *it, double dt) {
-    const size_t n = (size_t)it->r + 6;
-    for (size_t i = 0; i < it->count; i++)
-        for (size_t k = 0; k < 3; k++)
-            touch->points[it->first + i].answer[k] = it->y[3 * i + k] / dt;
-    memset(it->y, 0, n * sizeof *it->y);
-    for (size_t i = 0; i < it->count; i++)
-        for (size_t k = 0; k < 3; k++) {
-            const double *g = it->G + (3 * i + k) * n, f = constraints[i].impulse[k] / dt;
-            for (size_t l = 0; l < n; l++)
-                it->y[l] += g[l] * f;
-        }
-}
-
-/* The same of more points. */
-static void take_many(bo_tree_touch *touch, const single *it, double dt) {
-    const size_t n = (size_t)it->r + 6;
-    for (size_t k = 0; k < n; k++)
-        it->y[k] /= dt;
-    for (size_t i = 0; i < it->count; i++)
-        for (size_t k = 0; k < 3; k++) {
-            const double *g = it->G + (3 * i + k) * n;
-            double sum = 0;
-            for (size_t l = 0; l < n; l++)
-                sum += g[l] * it->y[l];
-            touch->points[it->first + i].answer[k] = sum;
-        }
-}
-
 static void solve_single(bo_tree_touch *touch, const bo_tree_singles *all, const single *it, double dt, bool places) {
-    const bool few = has_few(it);
-    const size_t n = (size_t)it->r + 6, size = few ? 3 * it->count : n;
+    const size_t n = (size_t)it->r + 6;
     memset(it->y, 0, 3 * n * sizeof *it->y);
     if (places && !is_pushed(touch, it))
         return;
     for (size_t i = 0; i < it->count; i++) {
         const bo_tree_point *point = &touch->points[it->first + i];
         bo_constraint *to = &all->constraints[i];
-        *to = (bo_constraint){.groups = {0, -1}, .rows = {3 * size * i}, .speed = -point->slack};
+        *to = (bo_constraint){.groups = {0, -1}, .rows = {3 * n * i}, .speed = -point->slack};
         to->friction = places ? 0 : point->friction;
         for (int k = 0; k < 3; k++)
             to->carried[k] = point->velocity[k], to->impulse[k] = dt * point->force[k];
     }
-    bo_group group = {.size = (int32_t)size, .y = it->y, .before = it->y + size, .impulse = it->y + 2 * size};
+    bo_group group = {.size = it->r + 6, .y = it->y, .before = it->y + n, .impulse = it->y + 2 * n};
     bo_contact_problem problem = {.group_count = 1,
                                   .constraint_count = (int32_t)it->count,
                                   .groups = &group,
                                   .constraints = all->constraints,
-                                  .rows = few ? NULL : it->G,
-                                  .answers = few ? it->W : it->G, /* the inverse is one */
+                                  .rows = it->G,
+                                  .answers = it->G, /* the inverse is one */
                                   .most_rounds = MOST_ROUNDS,
                                   .tolerance = TOLERANCE,
                                   .bounce_speed = INFINITY};
     bo_contact_solve(&problem);
-    if (few)
-        take_few(touch, all->constraints, it, dt);
-    else
-        take_many(touch, it, dt);
-    for (size_t i = 0; i < it->count; i++)
-        for (int k = 0; k < 3; k++)
-            touch->points[it->first + i].force[k] = all->constraints[i].impulse[k] / dt;
+    for (size_t k = 0; k < n; k++)
+        it->y[k] /= dt;
+    for (size_t i = 0; i < it->count; i++) {
+        bo_tree_point *point = &touch->points[it->first + i];
+        for (size_t k = 0; k < 3; k++) {
+            const double *g = it->G + (3 * i + k) * n;
+            double sum = 0;
+            for (size_t l = 0; l < n; l++)
+                sum += g[l] * it->y[l];
+            point->answer[k] = sum, point->force[k] = all->constraints[i].impulse[k] / dt;
+        }
+    }
 }
 
 bool bo_tree_touch_solve_singles(bough_context *ctx, const bough_tree_model *model, bo_tree_work *w, double dt,

@@ -56,7 +56,7 @@ typedef struct bo_tree_part {
     int32_t faces;                    /* first vector of its own faces; -1: nothing hangs on it */
     int32_t first_child, child_count; /* in model->children */
     double scale, scale3, scale4, scale5;
-    double tree_mass; /* kg: of a part with all that hangs on it */
+    double tree_mass; /* kg: of a root: of all of its tree */
     bo_mat3 rest;     /* rotation against the parent's axes at rest */
     bo_vec3 position; /* of a root */
     bo_vec3 arm;      /* from the interface's centre, in its axes */

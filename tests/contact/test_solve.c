@@ -204,60 +204,11 @@ static void the_sweep_finds_every_pair(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* One group, whose rates are those of its points themselves: W = J J^T, where the inverse is one. */
-static void rates_of_points_serve_as_well(void **state) {
-    (void)state;
-    enum { POINTS = 3, SIZE = 3 * POINTS };
-    for (uint64_t seed = 0; seed < 200; seed++) {
-        test_random r = {seed};
-        double J[SIZE * SIZE], W[SIZE * SIZE] = {0}, y[2][SIZE] = {{0}}, before[SIZE] = {0}, impulse[2][SIZE];
-        bo_constraint constraints[2][POINTS];
-        for (int k = 0; k < SIZE * SIZE; k++)
-            J[k] = spread(&r);
-        for (int k = 0; k < SIZE; k++)
-            y[0][k] = spread(&r);
-        for (int i = 0; i < SIZE; i++)
-            for (int k = 0; k < SIZE; k++) {
-                y[1][i] += J[SIZE * i + k] * y[0][k];
-                for (int j = 0; j < SIZE; j++)
-                    W[SIZE * i + j] += J[SIZE * i + k] * J[SIZE * j + k];
-            }
-        for (int i = 0; i < POINTS; i++)
-            constraints[0][i] = constraints[1][i] = (bo_constraint){.groups = {0, -1},
-                                                                    .rows = {(size_t)(3 * SIZE * i)},
-                                                                    .friction = test_uniform(&r, 0, 1),
-                                                                    .speed = 0.2 * spread(&r),
-                                                                    .carried = {spread(&r), 0, spread(&r)}};
-        for (int k = 0; k < 2; k++) {
-            bo_group group = {.size = SIZE, .y = y[k], .before = before, .impulse = impulse[k]};
-            bo_contact_problem problem = {.group_count = 1,
-                                          .constraint_count = POINTS,
-                                          .groups = &group,
-                                          .constraints = constraints[k],
-                                          .rows = k == 0 ? J : NULL,
-                                          .answers = k == 0 ? J : W,
-                                          .most_rounds = 20000,
-                                          .tolerance = 1e-12,
-                                          .bounce_speed = INFINITY};
-            bo_contact_solve(&problem);
-        }
-        for (int i = 0; i < SIZE; i++) {
-            double rate = 0;
-            for (int k = 0; k < SIZE; k++)
-                rate += J[SIZE * i + k] * y[0][k];
-            assert_true(fabs(rate - y[1][i]) < 1e-9);
-            assert_true(fabs(constraints[0][i / 3].impulse[i % 3] - constraints[1][i / 3].impulse[i % 3]) < 1e-7);
-            assert_true(impulse[1][i] == constraints[1][i / 3].impulse[i % 3]);
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impulses_obey_contact_and_friction),
         cmocka_unit_test(a_good_guess_saves_rounds),
         cmocka_unit_test(what_bounces_leaves_by_its_restitution),
-        cmocka_unit_test(rates_of_points_serve_as_well),
         cmocka_unit_test(the_sweep_finds_every_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
