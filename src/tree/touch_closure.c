@@ -126,6 +126,18 @@ static void mark(const bough_tree_model *model, bo_tree_touch *touch) {
     }
 }
 
+int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
+    while (touch->join[tree] != tree)
+        tree = touch->join[tree];
+    return tree;
+}
+
+/* The first of both stands for all. */
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
+    a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
+    touch->join[a > b ? a : b] = a > b ? b : a;
+}
+
 static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *touch, int32_t part) {
     return bo_tree_island_of(touch, model->parts[part].tree);
 }

@@ -10,6 +10,17 @@
  * in another way. */
 #define ROUNDING 1e-6
 
+double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
+    const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
+    if (!s->touch->moves[o])
+        return 0;
+    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(centre, now->t)));
+    double turn = 0;
+    for (int k = 0; k < 9; k++)
+        turn = fmax(turn, fabs(now->R.m[k] - before->R.m[k]));
+    return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
+}
+
 /* Spheres around all samples of four parts, and bounds on the speed of these. */
 typedef struct {
     bo_v4 centre[3], radius, speed;

@@ -55,18 +55,6 @@ static void across(bo_vec3 n, bo_vec3 tangents[2]) {
     tangents[1] = bo_cross(n, tangents[0]);
 }
 
-int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
-    while (touch->join[tree] != tree)
-        tree = touch->join[tree];
-    return tree;
-}
-
-/* The first of both stands for all. */
-void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
-    a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
-    touch->join[a > b ? a : b] = a > b ? b : a;
-}
-
 static int32_t coordinates_of(const bough_tree_model *model, const side *of) {
     const bo_tree_part *part = &model->parts[of->part];
     return part->locked || of->sample_count == 0 ? 0 : part->r;
@@ -456,17 +444,6 @@ static bough_status meet_by_shape(bo_tree_search *s, int32_t i, int32_t solid, c
         BO_TRY(meet(s, &at, near));
     }
     return BOUGH_OK;
-}
-
-double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
-    const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
-    if (!s->touch->moves[o])
-        return 0;
-    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(centre, now->t)));
-    double turn = 0;
-    for (int k = 0; k < 9; k++)
-        turn = fmax(turn, fabs(now->R.m[k] - before->R.m[k]));
-    return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
 }
 
 /* Solids by the spheres around them, from the part. */
