@@ -154,6 +154,13 @@ static bough_status order_parts(bough_context *ctx, bough_tree_model *model, boo
         model->size += joint_size(&model->def.parts[user]);
     }
     model->level_count += model->level_count == 0; /* one that is empty */
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        int32_t root = i;
+        while (model->parts[root].parent >= 0)
+            root = model->parts[root].parent;
+        model->parts[root].tree_mass += part->scale3 * model->def.components[part->component]->mass;
+    }
     bo_free(ctx, ranks);
     return status;
 }
@@ -381,6 +388,8 @@ static void cut_level(bough_tree_model *model, bo_tree_level *level, int32_t *sl
                                      .bare = true,
                                      .together = true,
                                      .flies = model->parts[i].flies};
+                for (int32_t k = 0; k < BO_WIDE; k++)
+                    b->scale[k] = model->parts[first + (k < count ? k : 0)].scale;
                 for (int32_t k = 0; k < count; k++) {
                     bo_tree_part *part = &model->parts[first + k];
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;

@@ -282,6 +282,17 @@ static void damp_at_rest(const bo_tree_pass *pass, const bo_tree_block *b, const
     damp_wide(b->r, pass->model->components[b->component].c->K, more, now, rate, m, scratch, H, p);
 }
 
+/* The same of a part alone, with any K: rows of it are its columns, too. x: room for n. */
+BO_MULTIVERSION
+static void damp_one(int32_t r, int32_t n, const double *restrict K, double more, double now, double rate,
+                     const motion *m, double *restrict x, double *restrict H, double *restrict p) {
+    for (int32_t i = 0; i < r; i++)
+        x[i] = now * (m->v[i] + rate * m->a[i]);
+    for (int32_t i = 0; i < r; i++, K += r, H += n)
+        for (int32_t j = 0; j < r; j++)
+            p[j] += K[j] * x[i], H[j] += more * K[j];
+}
+
 /* Damping by stiffness of a pass that takes it elsewhere than its forces: H += (1 + alpha) gamma dt b K, p += b K rate. */
 static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
                         double *p) {
@@ -300,12 +311,14 @@ static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const 
         const double *K = damping_stiffness(pass, t->c, b->first + k, scratch);
         if (!K)
             return false;
-        for (int32_t i = 0; i < b->r; i++)
+        if (b->lanes == 1)
+            damp_one(b->r, b->n, K, by, c.of_now, c.rate_a, m, scratch + b->r * b->r, H, p);
+        for (int32_t i = 0; i < b->r && b->lanes > 1; i++)
             for (int32_t j = 0; j < b->r; j++) {
                 const int32_t at = b->lanes * j + k;
                 p[b->lanes * i + k] += c.of_now * K[i * b->r + j] * (m->v[at] + c.rate_a * m->a[at]);
-                if (b->lanes == 1 || j <= i)
-                    H[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] += by * K[i * b->r + j];
+                if (j <= i)
+                    H[BO_WIDE * (i * (i + 1) / 2 + j) + k] += by * K[i * b->r + j];
             }
     }
     return true;
@@ -576,7 +589,7 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
     factors f[BO_WIDE];
     for (int32_t k = 0; k < b->lanes; k++)
         f[k] = factors_of(pass, b->first + (k < b->count ? k : 0));
-    const bool loads_act = bo_tree_loads_act(w, &pass->mode);
+    const bool loads_act = bo_tree_loads_act(w, &pass->mode) && (!w->burdened || w->burdened[b - pass->model->blocks]);
     if (loads_act)
         gather(pass->model, b, w->load, load);
     own o = {.t = &pass->model->components[b->component],

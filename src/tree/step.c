@@ -204,6 +204,7 @@ static void take_loads(bough_context *ctx, const bough_tree_model *model, bough_
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const double *wind = state->wind.velocity;
     with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
+    bo_tree_touch_forget(w);
     w->loaded = w->pushed || with_wind || anyway;
     if (!w->loaded)
         return;
@@ -376,7 +377,7 @@ static bough_status land(bough_context *ctx, const bough_tree_model *model, boug
     if (w->touch && scheme->dt > 0)
         BO_TRY(bo_tree_touch_step(ctx, model, state, scheme, gently, touched));
     if (*touched) {
-        BO_TRY(move_on(ctx, model, w, false));
+        BO_TRY(move_on(ctx, model, w, !bo_tree_touch_moves_held(model, w)));
         BO_TRY(bo_tree_touch_check(ctx, model, state, scheme, gently));
     }
     if (model->free_count == 0)

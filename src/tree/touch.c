@@ -110,10 +110,20 @@ static bool respond(bo_tree_search *s, double *answers) {
     return bo_tree_scatter(s->ctx, s->model, s->work, &mode, answers);
 }
 
+static bool is_wrench(const double x[6]) {
+    return (x[0] != 0) | (x[1] != 0) | (x[2] != 0) | (x[3] != 0) | (x[4] != 0) | (x[5] != 0);
+}
+
 static bool any_but_zero(size_t count, const double *x) {
-    for (size_t i = 0; i < count; i++)
-        if (x[i] != 0)
+    enum { TOGETHER = 64 };
+    for (size_t first = 0; first < count; first += TOGETHER) {
+        const size_t end = count - first < TOGETHER ? count : first + TOGETHER;
+        size_t others = 0;
+        for (size_t i = first; i < end; i++)
+            others += x[i] != 0;
+        if (others > 0)
             return true;
+    }
     return false;
 }
 
@@ -195,6 +205,16 @@ static void measure_moves(const bo_tree_search *s, bo_tree_point *point) {
 }
 
 /* ---- the step ---- */
+
+bool bo_tree_touch_moves_held(const bough_tree_model *model, const bo_tree_work *w) {
+    const bo_tree_touch *touch = w->touch;
+    bool held = model->def.tie_count > 0;
+    for (size_t i = 0; i < touch->point_count && !held; i++) {
+        const bo_tree_point *point = &touch->points[i];
+        held = !model->parts[point->part].flies || (point->other >= 0 && !model->parts[point->other].flies);
+    }
+    return held;
+}
 
 static bough_status unsolved(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the contacts of this step have no solution; take a smaller one");
@@ -312,35 +332,65 @@ static bough_status push_out(bo_tree_search *s) {
  *     gamma F + (1 - gamma) F_before = f,   F = f / gamma - (1 - gamma) / gamma F_before
  * The second part is a load on the step from its beginning; F_before is kept. */
 
+/* Adds forces and wrenches that were left to the loads, and finds the blocks on whose parts they act. */
+static void borrow_loads(const bough_tree_model *model, bo_tree_work *w, double share) {
+    bool *burdened = w->touch->burdened;
+    memset(burdened, 0, (size_t)model->block_count * sizeof *burdened);
+    for (int32_t user = 0; user < model->def.part_count; user++) {
+        const double *blow = w->blow_wrench + 6 * (size_t)user;
+        const int32_t i = model->inside[user];
+        if (i < 0 || !is_wrench(blow))
+            continue;
+        burdened[model->parts[i].block] = true;
+        for (int32_t d = 0; d < 6; d++)
+            w->load_wrench[6 * i + d] += share * blow[d];
+    }
+    for (int32_t b = 0; b < model->block_count; b++) {
+        const bo_tree_block *block = &model->blocks[b];
+        const int32_t apart = block->together ? block->count : 1;
+        for (int32_t k = 0; k < block->count && !burdened[b]; k += apart)
+            burdened[b] = any_but_zero((size_t)(apart * block->r), w->blow + model->parts[block->first + k].offset);
+    }
+    for (int32_t k = 0; k < model->size; k++)
+        w->load[k] += share * w->blow[k];
+}
+
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const bo_tree_scheme *scheme) {
     bo_tree_touch *touch = w->touch;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count, all = (size_t)model->def.part_count;
+    const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     if (!touch)
         return false;
+    if (touch->lent == share && !w->loaded) { /* an earlier pass of the step has laid them down */
+        w->burdened = touch->burdened, w->loaded = true;
+        return true;
+    }
     touch->carried = any_but_zero(n, w->blow) || any_but_zero(6 * all, w->blow_wrench);
     if (!touch->carried)
         return false;
-    const double share = scheme->begins ? 1 : -(1 - scheme->gamma) / scheme->gamma;
     touch->loaded = w->loaded;
     if (w->loaded) {
         memcpy(touch->p_q, w->load, n * sizeof *w->load);
         memcpy(touch->p, w->load_wrench, 6 * parts * sizeof *w->load_wrench);
+    } else {
+        memset(w->load, 0, n * sizeof *w->load);
+        memset(w->load_wrench, 0, 6 * parts * sizeof *w->load_wrench);
     }
-    for (size_t k = 0; k < n; k++)
-        w->load[k] = (w->loaded ? w->load[k] : 0) + share * w->blow[k];
-    for (size_t i = 0; i < parts; i++) {
-        const double *blow = w->blow_wrench + 6 * (size_t)model->parts[i].user;
-        double *load = w->load_wrench + 6 * i;
-        for (size_t d = 0; d < 6; d++)
-            load[d] = (w->loaded ? load[d] : 0) + share * blow[d];
-    }
+    borrow_loads(model, w, share);
+    w->burdened = w->loaded ? NULL : touch->burdened;
+    touch->lent = w->loaded ? 0 : share; /* loads from elsewhere are given back */
     w->loaded = true;
     return true;
 }
 
+void bo_tree_touch_forget(bo_tree_work *w) {
+    if (w->touch)
+        w->touch->lent = 0;
+}
+
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
     const bo_tree_touch *touch = w->touch;
-    w->loaded = touch->loaded;
+    w->loaded = touch->loaded, w->burdened = NULL;
     if (!w->loaded)
         return;
     memcpy(w->load, touch->p_q, (size_t)model->size * sizeof *w->load);
@@ -350,20 +400,22 @@ void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *w) {
 /* F of the step that was solved: of its contacts, if it has some, and of what it took back. */
 static void add_up_forces(const bough_tree_model *model, const bo_tree_work *w, const bo_tree_scheme *scheme,
                           bool touches) {
-    bo_tree_touch *touch = w->touch;
+    const bo_tree_touch *touch = w->touch;
     const double share = -(1 - scheme->gamma) / scheme->gamma, little = 1e-12 * touch->mass;
     const size_t n = (size_t)model->size, all = (size_t)model->def.part_count;
-    double *wrench = touch->next + n;
-    for (size_t k = 0; k < n; k++)
-        touch->next[k] = share * w->blow[k] - (touches ? touch->p_q[k] : 0);
+    const double *restrict p = touch->p_q, *restrict blow = w->blow;
+    double *restrict next = touch->next, *wrench = touch->next + n;
+    for (size_t k = 0; k < n; k++) {
+        const double f = share * blow[k] - (touches ? p[k] : 0);
+        next[k] = fabs(f) < little ? 0 : f;
+    }
     for (size_t k = 0; k < 6 * all; k++)
         wrench[k] = share * w->blow_wrench[k];
-    for (int32_t i = 0; i < model->part_count && touches; i++)
-        for (size_t d = 0; d < 6; d++)
-            wrench[6 * (size_t)model->parts[i].user + d] -= touch->p[6 * (size_t)i + d];
-    for (size_t k = 0; k < n + 6 * all; k++)
-        if (fabs(touch->next[k]) < little)
-            touch->next[k] = 0;
+    for (int32_t user = 0; user < model->def.part_count && touches; user++)
+        for (int32_t d = 0; d < 6 && model->inside[user] >= 0; d++)
+            wrench[6 * user + d] -= touch->p[6 * model->inside[user] + d];
+    for (size_t k = 0; k < 6 * all; k++)
+        wrench[k] = fabs(wrench[k]) < little ? 0 : wrench[k];
 }
 
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *w, double dt) {

@@ -81,13 +81,17 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
 bough_status bo_tree_touch_check(bough_context *ctx, const bough_tree_model *model, bough_tree_state *state,
                                  const bo_tree_scheme *scheme, bool gently);
 /* Around the solution of a step: loads take back the share that Newmark's rule leaves to this step of the forces of the
- * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. */
+ * last one; where the accelerations are those at the start of all steps, these forces act. False: there were none. What
+ * else acts is the same in all passes of a step: bo_tree_touch_forget() comes before the first. */
 bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *work, const bo_tree_scheme *scheme);
 void bo_tree_touch_end(const bough_tree_model *model, bo_tree_work *work);
+void bo_tree_touch_forget(bo_tree_work *work);
 /* A step was accepted: keeps the forces that its accelerations have felt. */
 void bo_tree_touch_accept(const bough_tree_model *model, bo_tree_work *work, double dt);
 /* Something pressed on a part of a tree that is held, in the last step. */
 bool bo_tree_touch_presses_held(const bough_tree_model *model, const bo_tree_work *work);
+/* The contacts of the step move trees that are held, and not only those that fly. */
+bool bo_tree_touch_moves_held(const bough_tree_model *model, const bo_tree_work *work);
 /* Rates of the velocities, dv / dt, by the contacts of the step; NULL: there were none. */
 const double *bo_tree_touch_answers(const bo_tree_work *work);
 /* Calls add(data, tree, J) with the work of each contact of the step on a tree. */
@@ -167,18 +171,18 @@ typedef struct bo_tree_cloud {
     double *side_by_side; /* all x of the samples, all y, all z: each padded to whole vectors with the first sample */
 } bo_tree_cloud;
 
-/* A sphere around a solid in a step, and a bound on its speed. */
-typedef struct bo_tree_spot {
+/* The sphere around all that a part, or a solid, touches with, and a bound on its speed. */
+typedef struct bo_tree_sphere {
     bo_vec3 centre;
     double radius, speed;
-} bo_tree_spot;
+} bo_tree_sphere;
 
 struct bo_tree_touch {
     bo_tree_touch_def def; /* with copies of its arrays */
     bo_tree_kept_shapes shapes_kept;
     bo_tree_cloud *clouds; /* of the components */
     double *reaches;       /* numbers of the clouds */
-    bool *close;           /* of each four samples of a part: touch_find.c */
+    bool *close;           /* of each sample of a part: touch_find.c */
     bo_field **fields;     /* components; NULL: their parts touch no others */
     int32_t field_count, mixing_count;
     int32_t *mixing; /* parts, outside, that touch each other */
@@ -190,12 +194,13 @@ struct bo_tree_touch {
     int32_t *join;           /* parts: trees that touch in the step are joined; each leads to one that stands for all */
     double *stir;            /* parts: rest.c */
     /* ---- of a step ---- */
-    bo_obstacle *now;       /* the obstacles at its end */
-    bo_se3 *before;         /* and where they were at its start */
-    bool *moves;            /* they are not where they were */
-    bo_obstacle *placed;    /* the solids */
-    bo_tree_spot *spots;    /* spheres around them */
-    bo_tree_figure *shapes; /* parts, inside */
+    bo_obstacle *now;        /* the obstacles at its end */
+    bo_se3 *before;          /* and where they were at its start */
+    bool *moves;             /* they are not where they were */
+    bo_obstacle *placed;     /* the solids */
+    bo_tree_sphere *spheres; /* around them */
+    bool *near;              /* parts, inside: they may be near an obstacle or a solid */
+    bo_tree_figure *shapes;  /* parts, inside: of those, and of all that touch each other */
     size_t bent_count, bent_capacity;
     double *bent; /* samples: touch_find.c */
     size_t point_count, point_capacity, row_count, row_capacity;
@@ -222,6 +227,8 @@ struct bo_tree_touch {
     double *answers; /* coordinates: accelerations by the contacts, in the runs */
     double *rates;   /* what they have added to velocities, over dt */
     double *next;    /* forces that the accelerations at the end of the step feel: coordinates, then 6 of each part */
+    bool *burdened;  /* blocks: some of them act on their parts */
+    double lent;     /* share of those forces that the loads of the work hold, and nothing else; 0: none */
     bool carried, loaded;  /* the last step leaves some; there were other loads, too */
     double *pushed;        /* likewise, of the search for places */
     double share;          /* s^2: places by answers */
@@ -259,6 +266,11 @@ typedef struct bo_tree_search {
 /* touch_find.c: bytes of a part's figure; and the points that touch where the step without contact has led. */
 size_t bo_tree_figure_size(void);
 bough_status bo_tree_touch_find(bo_tree_search *s);
+/* touch_cull.c: finds out which parts may be near an obstacle or a solid; once these are placed. stirs: trees that sleep are
+ * looked at, too. */
+void bo_tree_touch_cull(const bo_tree_search *s, bool stirs);
+/* A bound on the speed of an obstacle within a sphere. */
+double bo_tree_obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius);
 /* The tree (inside number of its root) that stands for all that touch each other in the step. */
 int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree);
 void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b);

@@ -126,16 +126,26 @@ static void mark(const bough_tree_model *model, bo_tree_touch *touch) {
     }
 }
 
+int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
+    while (touch->join[tree] != tree)
+        tree = touch->join[tree];
+    return tree;
+}
+
+/* The first of both stands for all. */
+void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
+    a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
+    touch->join[a > b ? a : b] = a > b ? b : a;
+}
+
 static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *touch, int32_t part) {
     return bo_tree_island_of(touch, model->parts[part].tree);
 }
 
 static void find_islands(const bough_tree_model *model, bo_tree_touch *touch) {
-    for (int32_t i = 0; i < model->part_count; i++)
-        touch->islands[i] = (bo_tree_island){0};
-    for (int32_t i = 0; i < model->part_count; i++)
-        touch->islands[island_of(model, touch, i)].mass +=
-            model->parts[i].scale3 * model->components[model->parts[i].component].c->mass;
+    memset(touch->islands, 0, (size_t)model->part_count * sizeof *touch->islands);
+    for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) /* roots come first */
+        touch->islands[bo_tree_island_of(touch, model->parts[i].tree)].mass += model->parts[i].tree_mass;
     for (size_t k = 0; k < touch->point_count; k++)
         touch->points[k].island = island_of(model, touch, touch->points[k].part);
     bo_tree_touch_find_singles(model, touch);

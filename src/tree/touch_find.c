@@ -34,18 +34,6 @@ static void across(bo_vec3 n, bo_vec3 tangents[2]) {
     tangents[1] = bo_cross(n, tangents[0]);
 }
 
-int32_t bo_tree_island_of(const bo_tree_touch *touch, int32_t tree) {
-    while (touch->join[tree] != tree)
-        tree = touch->join[tree];
-    return tree;
-}
-
-/* The first of both stands for all. */
-void bo_tree_join_islands(bo_tree_touch *touch, int32_t a, int32_t b) {
-    a = bo_tree_island_of(touch, a), b = bo_tree_island_of(touch, b);
-    touch->join[a > b ? a : b] = a > b ? b : a;
-}
-
 static int32_t coordinates_of(const bough_tree_model *model, const bo_tree_side *of) {
     const bo_tree_part *part = &model->parts[of->part];
     return part->locked || of->sample_count == 0 ? 0 : part->r;
@@ -163,16 +151,22 @@ static void look(const bo_tree_search *s, int32_t i, int32_t solid, bo_tree_figu
         to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, first->middle_of_all));
         to->radius = first->radius_of_all;
     } else {
+        double bend = 0;
         for (int32_t l = 0; l < part->r; l++) {
-            to->bend += fabs(s->work->next_q[part->offset + l]) * cloud->reach[l];
+            bend += fabs(s->work->next_q[part->offset + l]) * cloud->reach[l];
             rate += fabs(s->work->next_v[part->offset + l]) * cloud->reach[l];
         }
+        to->bend = bend;
         to->centre = bo_add(to->frame.x, bo_mat_vec(to->frame.R, bo_scale(part->scale, cloud->centre)));
         to->radius = part->scale * (cloud->radius + to->bend);
     }
     to->rate = part->scale * rate;
     to->travel = bo_norm(bo_tree_velocity_at(&to->frame, to->centre)) + to->radius * bo_norm(to->frame.w);
     to->speed = to->travel + to->rate;
+}
+
+static void look_at(bo_tree_search *s, int32_t i) {
+    look(s, i, s->touch->solid_of[s->model->parts[i].user], &s->touch->shapes[i]);
 }
 
 /* count numbers: sums of r entries of U times q, and the numbers of `base` (NULL: none). */
@@ -276,19 +270,21 @@ void bo_tree_motion_of_sample(const bo_tree_search *s, bo_tree_sample *at) {
     at->v = bo_mul_add(at->v, part->scale, bo_mat_vec(at->frame->R, moved_by(s, part, at->number, s->work->next_v)));
 }
 
-/* A bound on the speed of an obstacle within a sphere. */
-static double obstacle_speed(const bo_tree_search *s, int32_t o, bo_vec3 centre, double radius) {
-    const bo_se3 *before = &s->touch->before[o], *now = &s->touch->now[o].pose;
-    if (!s->touch->moves[o])
-        return 0;
-    const bo_vec3 was = bo_se3_apply(*before, bo_mat_tvec(now->R, bo_sub(centre, now->t)));
-    double turn = 0;
-    for (int k = 0; k < 9; k++)
-        turn = fmax(turn, fabs(now->R.m[k] - before->R.m[k]));
-    return (bo_norm(bo_sub(centre, was)) + 3 * turn * radius) / s->dt;
+#define ROUNDING 1e-6 /* by which spheres that tell most samples apart are larger */
+
+/* Solids by the spheres around them, from the part. */
+static void see_balls(const bo_tree_search *s, int32_t i, bo_tree_near *near) {
+    const bo_tree_motion *frame = &s->touch->shapes[i].frame;
+    const double scale = s->model->parts[i].scale;
+    for (int32_t k = 0; k < near->solid_count; k++) {
+        const bo_tree_sphere *solid = &s->touch->spheres[near->solids[k].number];
+        const bo_vec3 centre = bo_scale(1 / scale, bo_mat_tvec(frame->R, bo_sub(solid->centre, frame->x)));
+        const double within = (1 + ROUNDING) * (solid->radius + near->solids[k].within) / scale;
+        near->balls[k] = (bo_tree_ball){centre, within};
+    }
 }
 
-/* Planes alone are near: most samples are not looked at any further. */
+/* Planes and solids alone are near: most samples are not looked at any further. */
 static bool see_planes(const bo_tree_search *s, int32_t i, bo_tree_near *near) {
     const bo_tree_figure *shape = &s->touch->shapes[i];
     const bo_tree_motion *frame = &shape->frame;
@@ -299,17 +295,19 @@ static bool see_planes(const bo_tree_search *s, int32_t i, bo_tree_near *near) {
         const bo_vec3 n = bo_v3(plane->pose.R.m[2], plane->pose.R.m[5], plane->pose.R.m[8]);
         if (plane->kind != BO_OBSTACLE_PLANE)
             return false;
-        near->planes[k] = (bo_tree_plane){.within = it->within,
-                                          .height = bo_dot(n, bo_sub(frame->x, plane->pose.t)),
-                                          .up = bo_scale(scale, bo_mat_tvec(frame->R, n)),
-                                          .rise = bo_dot(n, frame->v),
-                                          .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
-                                          .slack = bends + obstacle_speed(s, it->number, shape->centre, shape->radius)};
+        near->planes[k] =
+            (bo_tree_plane){.within = it->within,
+                            .height = bo_dot(n, bo_sub(frame->x, plane->pose.t)),
+                            .up = bo_scale(scale, bo_mat_tvec(frame->R, n)),
+                            .rise = bo_dot(n, frame->v),
+                            .turn = bo_scale(scale, bo_mat_tvec(frame->R, bo_cross(n, frame->w))),
+                            .slack = bends + bo_tree_obstacle_speed(s, it->number, shape->centre, shape->radius)};
     }
-    return near->solid_count == 0;
+    see_balls(s, i, near);
+    return true;
 }
 
-/* Near planes alone, samples are bent one by one, and few of them. */
+/* Near planes and solids alone, samples are bent one by one, and few of them. */
 static bough_status meet_by_samples(bo_tree_search *s, int32_t i, bo_tree_near *near) {
     const bo_tree_part *part = &s->model->parts[i];
     const bough_sample_points *points = &s->model->components[part->component].c->contact;
@@ -318,8 +316,14 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, bo_tree_near *
     if (mixes && !measure_bend(s, i))
         return BOUGH_ERROR_MEMORY;
     const double *bent = planes && !mixes ? NULL : bend(s, i);
-    const bo_tree_planes all = {planes ? near->obstacle_count : 0, near->planes, s->dt, s->reach,
-                                s->touch->shapes[i].margin};
+    const bo_tree_planes all = {.count = planes ? near->obstacle_count : 0,
+                                .ball_count = planes ? near->solid_count : 0,
+                                .planes = near->planes,
+                                .balls = near->balls,
+                                .dt = s->dt,
+                                .reach = s->reach,
+                                .margin = s->touch->shapes[i].margin,
+                                .scale = part->scale};
     const double around = part->scale * s->touch->shapes[i].bend;
     bool *close = s->touch->close;
     if (!bent && !planes)
@@ -329,7 +333,7 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, bo_tree_near *
     for (int32_t k = 0; k < points->count; k++) {
         const double *rest = points->position + 3 * (ptrdiff_t)k, *place = bent ? bent + 3 * (ptrdiff_t)k : NULL;
         double one[3];
-        if (planes && (!close[k / 4] || bo_tree_planes_clear(&all, rest, around)))
+        if (planes && !close[k])
             continue;
         if (!place) {
             bo_store3(one, bo_add(bo_load3(rest), moved_by(s, part, k, s->work->next_q)));
@@ -345,7 +349,7 @@ static bough_status meet_by_samples(bo_tree_search *s, int32_t i, bo_tree_near *
 
 /* within: how near points of the part have to be. */
 static bool is_near_obstacle(const bo_tree_search *s, const bo_tree_figure *shape, int32_t o, double *within) {
-    *within = s->reach + s->dt * (shape->speed + obstacle_speed(s, o, shape->centre, shape->radius));
+    *within = s->reach + s->dt * (shape->speed + bo_tree_obstacle_speed(s, o, shape->centre, shape->radius));
     return bo_obstacle_distance(&s->touch->now[o], shape->centre) - shape->radius < *within;
 }
 
@@ -357,7 +361,7 @@ static bool are_related(const bough_tree_model *model, int32_t a, int32_t b) {
 }
 
 /* A sphere around a solid, and a bound on its speed. */
-static void look_at_solid(const bo_tree_solid *solid, const bo_tree_motion *frame, bo_tree_spot *to) {
+static void look_at_solid(const bo_tree_solid *solid, const bo_tree_motion *frame, bo_tree_sphere *to) {
     to->centre = bo_add(frame->x, bo_mat_vec(frame->R, solid->middle));
     to->radius = solid->radius;
     to->speed = bo_norm(bo_tree_velocity_at(frame, to->centre)) + to->radius * bo_norm(frame->w);
@@ -367,7 +371,7 @@ static void look_at_solid(const bo_tree_solid *solid, const bo_tree_motion *fram
 static bool is_near_solid(const bo_tree_search *s, int32_t i, int32_t solid, double *within) {
     const int32_t part = s->model->inside[s->touch->def.solids[solid].part];
     const bo_tree_figure *shape = &s->touch->shapes[i];
-    const bo_tree_spot *other = &s->touch->spots[solid];
+    const bo_tree_sphere *other = &s->touch->spheres[solid];
     if (part < 0)
         return false;
     *within = s->reach + s->dt * (shape->speed + other->speed);
@@ -577,8 +581,8 @@ static void place_obstacles(bo_tree_search *s) {
     }
 }
 
-/* Something moves that could touch a tree that sleeps. */
-static bool place_things(bo_tree_search *s) {
+/* Trees that sleep are looked at where something moves that could touch them. */
+static void place_things(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
     bool stirs = touch->mixing_count > 1;
     place_obstacles(s);
@@ -588,20 +592,24 @@ static bool place_things(bo_tree_search *s) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
         stirs = stirs || (i >= 0 && !s->model->parts[i].asleep);
     }
-    for (int32_t i = 0; i < s->model->part_count; i++) {
-        touch->join[i] = i;
-        if (!s->model->parts[i].asleep || stirs)
-            look(s, i, touch->solid_of[s->model->parts[i].user], &touch->shapes[i]);
-    }
     for (int32_t k = 0; k < touch->def.solid_count; k++) {
         const int32_t i = s->model->inside[touch->def.solids[k].part];
-        if (i >= 0 && (!s->model->parts[i].asleep || stirs)) {
-            const bo_tree_motion *frame = &touch->shapes[i].frame;
-            touch->placed[k] = bo_tree_placed(&touch->def.solids[k], (bo_se3){frame->R, frame->x});
-            look_at_solid(&touch->def.solids[k], frame, &touch->spots[k]);
-        }
+        if (i < 0)
+            continue;
+        const bo_tree_motion *frame = &touch->shapes[i].frame;
+        look_at(s, i);
+        touch->placed[k] = bo_tree_placed(&touch->def.solids[k], (bo_se3){frame->R, frame->x});
+        look_at_solid(&touch->def.solids[k], frame, &touch->spheres[k]);
     }
-    return stirs;
+    bo_tree_touch_cull(s, stirs);
+    for (int32_t k = 0; k < touch->mixing_count && touch->mixing_count > 1; k++)
+        if (s->model->inside[touch->mixing[k]] >= 0)
+            look_at(s, s->model->inside[touch->mixing[k]]);
+    for (int32_t i = 0; i < s->model->part_count; i++) {
+        touch->join[i] = i;
+        if (touch->near[i] && touch->solid_of[s->model->parts[i].user] < 0)
+            look_at(s, i);
+    }
 }
 
 bough_status bo_tree_touch_find(bo_tree_search *s) {
@@ -610,10 +618,10 @@ bough_status bo_tree_touch_find(bo_tree_search *s) {
     if (!s->still)
         s->reach = reach_of(s);
     touch->point_count = touch->found_count = touch->row_count = touch->bent_count = 0;
-    near.stirs = place_things(s);
+    place_things(s);
     BO_TRY(find_pairs(s));
     for (int32_t i = 0; i < s->model->part_count; i++)
-        if (!s->model->parts[i].asleep || near.stirs)
+        if (touch->near[i])
             BO_TRY(look_at_part(s, i, &near));
     BO_TRY(look_between(s));
     return bo_tree_touch_set_aside(s);

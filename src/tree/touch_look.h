@@ -68,7 +68,7 @@ typedef struct bo_tree_near {
     int32_t obstacle_count, solid_count;
     bo_tree_near_thing obstacles[BO_TREE_MOST_NEAR], solids[BO_TREE_MOST_NEAR];
     bo_tree_plane planes[BO_TREE_MOST_NEAR]; /* the obstacles, where all of them are planes: see_planes() */
-    bool stirs;                              /* something moves that could touch a tree that sleeps */
+    bo_tree_ball balls[BO_TREE_MOST_NEAR];   /* the solids */
 } bo_tree_near;
 
 /* ---- touch_find.c ---- */

@@ -200,10 +200,12 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     const bool *between = def->between;
     touch->def = *def, touch->def.obstacles = obstacles, touch->def.solids = solids, touch->def.between = NULL;
     touch->placed = BO_NEW_ARRAY(ctx, bo_obstacle, def->solid_count);
-    touch->spots = BO_NEW_ARRAY(ctx, bo_tree_spot, def->solid_count);
+    touch->spheres = BO_NEW_ARRAY(ctx, bo_tree_sphere, def->solid_count);
+    touch->near = BO_NEW_ARRAY(ctx, bool, parts);
+    touch->burdened = BO_NEW_ARRAY(ctx, bool, parts);
     int32_t *last = BO_NEW_ARRAY(ctx, int32_t, 2 * parts);
     touch->shapes = bo_calloc(ctx, parts + 1, bo_tree_figure_size());
-    if (!touch->placed || !touch->spots || !touch->shapes || !solids || !last) {
+    if (!touch->placed || !touch->spheres || !touch->near || !touch->burdened || !touch->shapes || !solids || !last) {
         bo_free(ctx, last);
         return BOUGH_ERROR_MEMORY;
     }
@@ -271,7 +273,9 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->mixing,
                             touch->boxes,
                             touch->placed,
-                            touch->spots,
+                            touch->spheres,
+                            touch->near,
+                            touch->burdened,
                             touch->shapes,
                             touch->bent,
                             touch->memory,

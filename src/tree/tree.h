@@ -56,6 +56,7 @@ typedef struct bo_tree_part {
     int32_t faces;                    /* first vector of its own faces; -1: nothing hangs on it */
     int32_t first_child, child_count; /* in model->children */
     double scale, scale3, scale4, scale5;
+    double tree_mass; /* kg: of a root: of all of its tree */
     bo_mat3 rest;     /* rotation against the parent's axes at rest */
     bo_vec3 position; /* of a root */
     bo_vec3 arm;      /* from the interface's centre, in its axes */
@@ -80,15 +81,16 @@ typedef struct bo_tree_joint {
 
 typedef struct bo_tree_block {
     int32_t component, r, n;
-    int32_t first, count; /* parts */
-    int32_t lanes;        /* 1 or BO_WIDE */
-    int32_t slot;         /* of its first part: a multiple of four when it is wide */
-    bool bare;            /* nothing hangs on its parts */
-    bool together;        /* their coordinates follow each other in q */
-    bool locked;          /* some of them are */
-    bool flies;           /* all of them do; else none */
-    int64_t vectors;      /* where its n x lanes vectors begin in work arrays */
-    int64_t squares;      /* where its matrices do */
+    int32_t first, count;  /* parts */
+    int32_t lanes;         /* 1 or BO_WIDE */
+    int32_t slot;          /* of its first part: a multiple of four when it is wide */
+    bool bare;             /* nothing hangs on its parts */
+    bool together;         /* their coordinates follow each other in q */
+    bool locked;           /* some of them are */
+    bool flies;            /* all of them do; else none */
+    int64_t vectors;       /* where its n x lanes vectors begin in work arrays */
+    int64_t squares;       /* where its matrices do */
+    double scale[BO_WIDE]; /* of its parts; missing ones are as the first */
 } bo_tree_block;
 
 /* An end of a tie: a frame that moves with an interface, or with the origin of a part, or stands in the world. */
@@ -278,20 +280,21 @@ typedef struct bo_tree_work {
     double *p;   /* n: the same of forces that do not come from motion of frames */
     double *x;   /* n: solutions */
     /* By parts: */
-    double *force;                    /* r: given from outside */
-    double *wrench;                   /* 6: given from outside, about the origin, own axes */
-    double *load, *load_wrench;       /* the same with the wind, of the step in progress */
-    double *sway;                     /* 3: settle.c */
-    double *blow, *blow_wrench;       /* forces of contact that the accelerations of the last step felt: touch.h; the
+    double *force;              /* r: given from outside */
+    double *wrench;             /* 6: given from outside, about the origin, own axes */
+    double *load, *load_wrench; /* the same with the wind, of the step in progress */
+    double *sway;               /* 3: settle.c */
+    double *blow, *blow_wrench; /* forces of contact that the accelerations of the last step felt: touch.h; the
                                        * wrenches by outside numbers */
-    double *quiet;                    /* s, by outside numbers of roots: for which a tree has hardly moved; -1: it is to
+    double *quiet;              /* s, by outside numbers of roots: for which a tree has hardly moved; -1: it is to
                                        * wake up. Then the wind when the first trees fell asleep: rest.c */
-    double *energies;                 /* ledger.c */
-    bough_tree_energies sums;         /* of all of them, when somebody last looked */
-    bool looked, measured; /* they are those of the step in progress; of the state as the last step left it */
-    bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
-    double *rest;                     /* r: zeros */
-    double *mid_q, *mid_v;            /* where the step in progress takes inertia and forces, if not at its start */
+    double *energies;           /* ledger.c */
+    bough_tree_energies sums;   /* of all of them, when somebody last looked */
+    bool looked, measured;      /* they are those of the step in progress; of the state as the last step left it */
+    bool pushed, loaded;        /* there is a force or wrench; likewise with the wind */
+    const bool *burdened;       /* blocks: loads of all others are zero; NULL: nobody knows */
+    double *rest;               /* r: zeros */
+    double *mid_q, *mid_v;      /* where the step in progress takes inertia and forces, if not at its start */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_tree_root *next_roots;
     double next_time;
