@@ -65,7 +65,10 @@ bough_status bo_obstacle_check(bough_context *ctx, const bough_obstacle_def *obs
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_obstacle_def()", name.text);
     if (!bo_good_pose(&obstacle->pose))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its pose needs a rotation matrix and finite numbers", name.text);
-    return bo_check_friction(ctx, name.text, obstacle->friction);
+    if (!(obstacle->friction >= 0 && obstacle->friction < INFINITY))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 or more", name.text,
+                       obstacle->friction);
+    return BOUGH_OK;
 }
 
 static bo_label shape_label(const bough_contact_actor *actor, int32_t i) {
@@ -141,8 +144,9 @@ static bough_status check_def(bough_context *ctx, const bough_contact_world_def 
     for (int32_t i = 0; i < def->obstacle_count; i++) {
         const bough_obstacle_def *obstacle = &def->obstacles[i];
         BO_TRY(bo_obstacle_check(ctx, obstacle, i));
-        BO_TRY(bo_check_shape_count(ctx, bo_label_of("obstacle", i, obstacle->name).text, obstacle->shape_count,
-                                    obstacle->shapes));
+        const bo_label name = bo_label_of("obstacle", i, obstacle->name);
+        BO_TRY(bo_check_friction(ctx, name.text, obstacle->friction));
+        BO_TRY(bo_check_shape_count(ctx, name.text, obstacle->shape_count, obstacle->shapes));
     }
     for (int32_t i = 0; i < def->body_count; i++)
         BO_TRY(check_body(ctx, &def->bodies[i], i));
@@ -234,7 +238,8 @@ static bough_status add_thing(bough_context *ctx, struct bo_contact_world_work *
     w->thing_count++;
     if (bo_shape_is_ground(thing->shape) && w->places[thing->place].side.kind != BOUGH_CONTACT_OF_OBSTACLE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "%s: planes and height fields can only be obstacles: give it a sphere, a box, a hull or a mesh", name);
+                       "%s: planes and height fields can only be obstacles: give it a sphere, a box, a hull or a mesh",
+                       name);
     return BOUGH_OK;
 }
 
