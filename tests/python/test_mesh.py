@@ -188,9 +188,11 @@ def test_a_block_slides_down_a_plane_as_coulomb_says():
 
 def test_obstacles_are_led_by_functions():
     body = bough.Body(bough.box(size=[0.1, 0.1, 0.1], cells=[1, 1, 1], type="hex8"), {"model": "neo-hookean", "young": 1e6})
-    ball = bough.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-    things = [{"shapes": [{"kind": "plane"}], "pose": [0, 0, -0.01]}, {"pose": [5, 0, 0]}]
-    touch = bough.BodyTouch(things, [(1, ball)], lead=lambda i, t: None if i else [0, 0, -0.01 + 0.5 * t], itself=True)
+    tip = bough.ShapeMesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    things = [{"shapes": [{"kind": "plane"}], "pose": [0, 0, -0.01]},
+              {"shapes": [{"kind": "mesh", "mesh": tip}], "pose": [5, 0, 0]}]
+    touch = bough.BodyTouch(things, lead=lambda i, t: None if i else [0, 0, -0.01 + 0.5 * t], itself=True)
+    tip.close()  # what touches it keeps it
     state = body.state(touch=touch, u=np.zeros((8, 3)), v=np.zeros((8, 3)))
     while state.time < 0.1:
         state.advance(0.01)
@@ -205,7 +207,7 @@ def test_obstacles_are_led_by_functions():
     with pytest.raises(bough.ArgumentError, match="no pose at t = 0"):
         bough.BodyTouch(things[:1], lead=lambda i, t: [np.nan, 0, 0])
     with pytest.raises(bough.ArgumentError, match="open edges"):
-        bough.BodyTouch(things, [(1, bough.Mesh(np.eye(3), [[0, 1, 2]]))])
+        bough.ShapeMesh(np.eye(4, 3), [[0, 1, 2], [0, 2, 1], [0, 1, 3], [1, 2, 3]])
 
 
 def test_bodies_settle_on_what_they_lie():
