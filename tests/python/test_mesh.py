@@ -207,7 +207,7 @@ def test_obstacles_are_led_by_functions():
     with pytest.raises(bough.ArgumentError, match="no pose at t = 0"):
         bough.BodyTouch(things[:1], lead=lambda i, t: [np.nan, 0, 0])
     with pytest.raises(bough.ArgumentError, match="open edges"):
-        bough.ShapeMesh(np.eye(4, 3), [[0, 1, 2], [0, 2, 1], [0, 1, 3], [1, 2, 3]])
+        bough.ShapeMesh(1 + np.eye(4, 3), [[0, 1, 2], [0, 2, 3], [0, 1, 3], [0, 1, 3]])
 
 
 def test_bodies_settle_on_what_they_lie():
