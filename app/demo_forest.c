@@ -70,7 +70,7 @@ static bough_status draw_film(forest_run *f, bough_picture *picture, bough_anima
                       f->stepped > 0 ? f->state->time / f->stepped : 0);
     }
     app_clear_progress();
-    return s;
+    return s == BOUGH_CANCELLED ? BOUGH_OK : s; /* in the middle of a frame, which is not in the film */
 }
 
 static bough_status make_film(forest_run *f) {

@@ -8,9 +8,9 @@
 
 #define WATCH_NANOSECONDS 100000000 /* a tenth of a second: soon enough for a person */
 
-/* A thread looks for work this often before it sleeps: for some 20 microseconds, with pauses of 20 to 40 ns, about what
- * waking it would take. A step of a simulation is cut into pieces that follow each other faster than that. */
-enum { PATIENCE = 1000 };
+/* A thread looks for work this often before it sleeps: for 100 to 200 microseconds, by how long a processor pauses. Waking it
+ * takes as long on virtual machines. A step of a simulation is cut into pieces that follow each other faster than that. */
+enum { PATIENCE = 4000 };
 
 /* The ticket of the present call of bo_run_tasks: which call it is, how many tasks it has, and which task is next. All
  * are one number, so that taking a task is one atomic addition and a thread that comes late finds no task left instead

@@ -113,7 +113,8 @@ bough_status bough_animation_add(bough_context *ctx, bough_animation *animation,
     rectangle r = changed_rectangle(a, picture->pixels);
     bo_png_image image = {picture->pixels + stride * (size_t)r.y + 4 * (size_t)r.x, stride, r.width, r.height};
     write_frame_control(a, r);
-    bough_status status = bo_png_write_image(ctx, a->output.stream, image, a->frame_count > 0 ? &a->sequence : NULL);
+    bough_status status =
+        bo_png_write_image(ctx, a->output.stream, image, a->frame_count > 0 ? &a->sequence : NULL, false);
     if (status != BOUGH_OK) { /* as if it had not been called */
         a->sequence = sequence;
         fseek(a->output.stream, start, SEEK_SET);

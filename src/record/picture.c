@@ -309,8 +309,8 @@ bough_status bough_picture_write_png(bough_context *ctx, const bough_picture *pi
     BO_TRY(bo_output_open(ctx, path, &output));
     int32_t width = picture->def.width, height = picture->def.height;
     bo_png_write_header(output.stream, width, height);
-    bough_status status =
-        bo_png_write_image(ctx, output.stream, (bo_png_image){picture->pixels, 4 * (size_t)width, width, height}, NULL);
+    bough_status status = bo_png_write_image(
+        ctx, output.stream, (bo_png_image){picture->pixels, 4 * (size_t)width, width, height}, NULL, true);
     if (status != BOUGH_OK) {
         bo_output_discard(ctx, &output);
         return status;

@@ -163,7 +163,7 @@ bough_status bo_plot_write_png(bough_context *ctx, const bo_plot *plot, const bo
         bo_plot_draw(plot, &pen.pen);
         bo_png_write_header(stream, canvas.width, canvas.height);
         bo_png_image image = {pen.picture->pixels, 4 * (size_t)canvas.width, canvas.width, canvas.height};
-        status = bo_png_write_image(ctx, stream, image, NULL);
+        status = bo_png_write_image(ctx, stream, image, NULL, false);
         bo_png_write_chunk(stream, "IEND", NULL, 0);
     }
     bo_free(ctx, pen.cover);

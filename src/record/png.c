@@ -14,7 +14,7 @@ enum {
 /* The buffer in which compressed bytes gather until they fill a chunk. The first four bytes are kept for fdAT's
  * number. */
 typedef struct image_writer {
-    bough_context *ctx;
+    bough_context *ctx; /* that is asked whether to go on; NULL: none is */
     bool cancelled;
     FILE *stream;
     uint32_t *sequence;
@@ -122,8 +122,8 @@ static bool write_rows(image_writer *w, bo_png_image image, uint8_t *rows) {
     uint8_t *row = rows, *above = rows + size, *filtered = rows + 2 * size;
     memset(above, 0, size);
     for (int32_t y = 0; y < image.height; y++) {
-        w->cancelled =
-            (y + 1) % ROWS_AT_ONCE == 0 && !bo_progress(w->ctx, "writing", -1, "row %d of %d", y + 1, image.height);
+        w->cancelled = w->ctx && (y + 1) % ROWS_AT_ONCE == 0 &&
+                       !bo_progress(w->ctx, "writing", -1, "row %d of %d", y + 1, image.height);
         if (w->cancelled)
             return false;
         copy_rgb(row, image.rgba + image.stride * (size_t)y, image.width);
@@ -142,13 +142,14 @@ static bool write_rows(image_writer *w, bo_png_image image, uint8_t *rows) {
     return compress_bytes(w, NULL, 0, Z_FINISH);
 }
 
-bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image image, uint32_t *sequence) {
+bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image image, uint32_t *sequence,
+                                bool may_stop) {
     size_t size = CHANNELS * (size_t)image.width;
     image_writer *w = BO_NEW(ctx, image_writer);
     uint8_t *rows = w ? BO_NEW_ARRAY(ctx, uint8_t, 2 * size + FILTER_COUNT * (size + 1)) : NULL;
     bool done = false;
     if (rows) {
-        w->ctx = ctx, w->stream = stream, w->sequence = sequence;
+        w->ctx = may_stop ? ctx : NULL, w->stream = stream, w->sequence = sequence;
         w->zip.zalloc = zip_alloc, w->zip.zfree = zip_free, w->zip.opaque = ctx;
         if (deflateInit(&w->zip, 6) == Z_OK) {
             w->zip.next_out = w->chunk + 4, w->zip.avail_out = CHUNK_SIZE;

@@ -24,7 +24,9 @@ void bo_png_write_chunk(FILE *stream, const char type[4], const uint8_t *data, s
 void bo_png_write_header(FILE *stream, int32_t width, int32_t height);
 
 /* Filters and compresses the image into IDAT chunks, or, when sequence is given, into the fdAT chunks of an animation,
- * which are numbered from *sequence on. */
-bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image image, uint32_t *sequence);
+ * which are numbered from *sequence on. may_stop: progress() of the context may cancel it; an image of a film that has begun
+ * is finished, so that it stays with what was done. */
+bough_status bo_png_write_image(bough_context *ctx, FILE *stream, bo_png_image image, uint32_t *sequence,
+                                bool may_stop);
 
 #endif
