@@ -196,7 +196,10 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
 test("on a phone that lies on its side no bar covers the panels", async () => {
     await open(phone);
     await page.setViewportSize({ width: 844, height: 390 });
+    await until(() => innerWidth === 844 && innerHeight === 390);
+    await drawn(page); // where fingers find things is what the last picture shows
     await button("Panels").tap();
+    await until(() => document.body.classList.contains("sheets"));
     await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
     for (const [width, height] of [[844, 390], [667, 375]]) {
         await page.setViewportSize({ width, height });

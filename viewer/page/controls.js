@@ -257,9 +257,11 @@ export class Controls {
     }
 
     showFiles(files, token) {
+        const more = files.length > this.fileNames.length;
         this.fileNames = files;
         this.filesSection.hidden = !files.length;
         this.files.replaceChildren(...this.links(files, token));
+        if (more) this.filesSection.scrollIntoView({ block: "nearest" }); // the panel may have been scrolled away from its top
     }
 }
 
