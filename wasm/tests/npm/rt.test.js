@@ -194,7 +194,7 @@ test("a mechanism gives way as its spring says", () => {
     assert.equal(state.poses.length, 24);
     assert.ok(Math.abs(state.energies.elastic - 0.5 * stiffness * angle ** 2) < 1e-3);
     refuses(() => state.push(1, [0, 0, 0]), /from 0 to 0 is wanted, not 1/);
-    refuses(() => bough.createMechanism({ links: [{}], joints: [{ kind: "hing", parent: 0, child: 0 }], endEffectors: [] }), /no kind of joint called "hing"/);
+    refuses(() => bough.createMechanism({ links: [{}], joints: [{ kind: "hing", parent: 0, child: 0 }], endEffectors: [] }), /joints\[0\]: kind: there is no "hing"; there are weld, hinge/);
     state.dispose();
     mechanism.dispose();
 });
