@@ -1,7 +1,7 @@
 // node layouts.mjs CLANG INCLUDE SYSTEM SOURCE... LAYOUTS.js EXPORTS.rsp: what the npm package knows of the public headers.
 // The compiler says where the fields of structs lie, the headers themselves what values of enums are called. LAYOUTS.js gets
-// the structs and enums whose names stand in the package's sources, with those that they hold and the definitions that they
-// point to; EXPORTS.rsp tells the linker which functions these sources call.
+// the structs and enums whose names stand in the package's sources, with those that they hold, and what definitions point
+// to; EXPORTS.rsp tells the linker which functions these sources call.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ function want(name) {
     if (enums.has(name)) wantedEnums[name] = enums.get(name);
     if (!structs.has(name) || wantedStructs[name]) return;
     wantedStructs[name] = structs.get(name);
-    for (const [, type, , pointers] of Object.values(structs.get(name).fields)) if (pointers === 0 || /_def$/.test(type)) want(type);
+    for (const [, type, , pointers] of Object.values(structs.get(name).fields)) if (pointers === 0 || /_def$/.test(name)) want(type);
 }
 for (const name of [...named].sort()) want(name);
 

@@ -18,7 +18,7 @@ export const IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1];
 
 const ARRAYS = { double: Float64Array, float: Float32Array, int32_t: Int32Array, uint32_t: Uint32Array, size_t: Uint32Array, uint64_t: BigUint64Array, int64_t: BigInt64Array, _Bool: Uint8Array };
 const POINTER = 4;
-const HIDDEN = new Set(["cookie", "reserved"]);
+const HIDDEN = new Set(["cookie", "reserved", "point_count", "solid"]); // fields that only the library sets
 // How many numbers each of what a field counts has, where that is not one.
 const ROWS = { "bough_shape_def.points": 3 };
 // Words beside those of an enum, as scene files have them.
@@ -333,12 +333,19 @@ export class Scope {
     }
 
     structs(kind, list, who) {
-        const { size } = STRUCTS[kind], at = this.alloc(list.length * size), make = this.bough.exports[kind.replace("bough_", "bough_default_")];
+        const { size } = STRUCTS[kind], at = this.alloc(list.length * size);
         for (const [i, values] of list.entries()) {
-            make?.(at + i * size);
+            this.#defaults(kind, at + i * size);
             this.fill(kind, at + i * size, values, who(i));
         }
         return at;
+    }
+
+    // Those of the whole, or of the structs that it holds.
+    #defaults(kind, at) {
+        const make = this.bough.exports[kind.replace("bough_", "bough_default_")];
+        if (make) make(at);
+        else for (const [offset, type, count, pointers] of Object.values(STRUCTS[kind].fields)) if (STRUCTS[type] && !pointers && !count) this.#defaults(type, at + offset);
     }
 
     /** Keys are the names of the fields, written as in JavaScript. Lists of things set the fields that count them. */
@@ -362,9 +369,9 @@ export class Scope {
         else if (STRUCTS[type]) this.fill(type, at + offset, value, who);
         else if (count) {
             // One number of a joint, or a few, are those of its first coordinates; three of an inertia are its diagonal.
-            const list = wantNumbers(who, typeof value === "number" ? [value] : value), [x, y, z] = list;
-            const few = kind === "bough_joint_def" && list.length < count, diagonal = name === "inertia" && list.length === 3;
-            const all = few ? list : diagonal ? [x, 0, 0, 0, y, 0, 0, 0, z] : wantNumbers(who, value, count);
+            const given = typeof value === "number" && kind === "bough_joint_def" ? [value] : value, length = isList(given) ? given.length : NaN;
+            const few = kind === "bough_joint_def" && length < count, diagonal = name === "inertia" && length === 3;
+            const list = wantNumbers(who, given, few || diagonal ? length : count), [x, y, z] = list, all = diagonal ? [x, 0, 0, 0, y, 0, 0, 0, z] : list;
             this.bough.array(ARRAYS[type], at + offset, all.length).set(all);
         } else this.bough.setField(kind, at, name, this.#number(type, value, who));
     }
@@ -391,7 +398,7 @@ export class Scope {
         if (type === "char") return this.bough.setField(kind, at, name, this.text(who, value));
         if (value instanceof Owned || (pointers === 1 && !STRUCTS[type] && !ARRAYS[type])) return this.bough.setField(kind, at, name, this.#own(type, value, who));
         const counter = counterOf(fields, name);
-        if (!isList(value) && STRUCTS[type] && !counter) return this.bough.setField(kind, at, name, this.struct(type, value, who));
+        if (!isList(value) && /_def$/.test(type) && !counter) return this.bough.setField(kind, at, name, this.struct(type, value, who));
         const list = ARRAYS[type] ? (type === "_Bool" ? Array.from(wantList(who, value), Number) : wantNumbers(who, value)) : wantList(who, value);
         const row = ROWS[`${kind}.${name}`] ?? 1, each = (i) => `${who}[${i}]`;
         if (list.length % row !== 0) throw new BoughError(`${who}: ${row} numbers for each are wanted, not ${list.length} together`);

@@ -13,7 +13,6 @@ export function createMultibody(bough, { bodies = [], parts = [], joints = [], m
     if (missing >= 0) throw new BoughError(`parts[${missing}]: a component is wanted`);
     const names = { bodies: new Bodies(bodies, parts), joints: new Names(joints), motors: new Names(motors), parts: new Names(parts) };
     const joint = (who, which) => names.joints.index(`${who}: joint`, which);
-    const freedoms = joints.map(({ kind }) => kind);
     const def = {
         ...settings, bodies,
         parts: parts.map(({ clamp, ...part }, i) => ({ ...part, clamp: names.bodies.frame(`parts[${i}]: clamp`, clamp) })),
@@ -21,7 +20,7 @@ export function createMultibody(bough, { bodies = [], parts = [], joints = [], m
         motors: motors.map((motor, i) => ({ ...motor, joint: joint(`motors[${i}]`, motor.joint ?? 0) })),
         gears: gears.map((gear, i) => ({ ...gear, joints: wantList(`gears[${i}]: joints`, gear.joints).map((one) => joint(`gears[${i}]`, one)) })),
     };
-    return bough.within((scope) => new Multibody(bough, bough.make("bough_multibody_create", scope.struct("bough_multibody_def", def)), { names, components: parts.map(({ component }) => component), freedoms, needs: scope.owned }));
+    return bough.within((scope) => new Multibody(bough, bough.make("bough_multibody_create", scope.struct("bough_multibody_def", def)), { names, components: parts.map(({ component }) => component), needs: scope.owned }));
 }
 
 export class Multibody extends Owned {
@@ -228,7 +227,7 @@ export class MultibodyState extends Struct {
         const { bodies, parts } = this.model.names;
         const list = wantList("shapes", shapes).map(({ body, part, ...rest }, i) => {
             const place = part === undefined ? wantIndex(`shapes[${i}]: body`, bodies.index(`shapes[${i}]: body`, body), this.model.bodyCount) : this.model.bodyCount + parts.index(`shapes[${i}]: part`, part);
-            return { ...rest, place, number: i };
+            return { friction: 0.5, ...rest, place, number: i };
         });
         return new Actor(this, "bough_multibody_actor_create", "bough_contact_shape_def", list.sort((a, b) => a.place - b.place), options);
     }
