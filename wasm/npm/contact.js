@@ -1,6 +1,6 @@
 // Contact worlds: obstacles, free rigid bodies and actors that push each other.
 
-import { BoughError, Names, Owned, Scope, Struct, wantIndex, wantList, wantNumber, wantNumbers } from "./memory.js";
+import { BoughError, Names, Owned, Scope, Struct, wantIndex, wantList, wantNumber, wantNumbers, wantRecord, wantRecords } from "./memory.js";
 
 const BODY = 24; // numbers of a body: position, rotation (9), velocity, spin, force, torque
 const PLACES = { position: [0, 3], rotation: [3, 12], velocity: [12, 15], spin: [15, 18], force: [18, 21], torque: [21, 24] };
@@ -38,7 +38,7 @@ export function createWorld(bough, { bodies = [], obstacles = [], actors = [], g
         actor.live();
     }
     const world = bough.within((scope) => {
-        const def = scope.struct("bough_contact_world_def", { ...settings, bodies: wantList("bodies", bodies), obstacles: wantList("obstacles", obstacles) });
+        const def = scope.struct("bough_contact_world_def", { ...settings, bodies: wantRecords("bodies", bodies), obstacles: wantRecords("obstacles", obstacles) });
         const size = bough.size("bough_contact_actor"), places = scope.alloc(actors.length * size), place = (i) => bough.array(Uint8Array, places + i * size, size);
         for (const [i, actor] of actors.entries()) place(i).set(bough.array(Uint8Array, actor.live(), size));
         bough.setField("bough_contact_world_def", def, "actors", places);
@@ -106,7 +106,8 @@ export class World extends Struct {
     }
 
     // { kind, index, actor }, as contacts have it; bodies and obstacles have names, too.
-    #side(scope, who, { kind, index, actor = -1 }) {
+    #side(scope, who, side) {
+        const { kind, index, actor = -1 } = wantRecord(who, side);
         return scope.struct("bough_contact_side", { kind, actor, index: this.#names[kind]?.index(`${who}: ${kind}`, index) ?? index }, who);
     }
     filter(who, groups, mask) {

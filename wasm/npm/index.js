@@ -2,7 +2,7 @@
 
 import { createWorld } from "./contact.js";
 import { createMechanism } from "./mechanism.js";
-import { BoughError, Library } from "./memory.js";
+import { BoughError, Library, wantRecord } from "./memory.js";
 import { createMultibody } from "./multibody.js";
 import { Component, Curve, ShapeMesh, shapeSurface, weigh } from "./rig.js";
 import { createTree, TreeModel, TreeRecording } from "./tree.js";
@@ -65,25 +65,25 @@ class Bough extends Library {
     }
 
     createTree(definition) {
-        return createTree(this, definition);
+        return createTree(this, wantRecord("definition", definition));
     }
     createMechanism(definition) {
-        return createMechanism(this, definition);
+        return createMechanism(this, wantRecord("definition", definition));
     }
     createMultibody(definition) {
-        return createMultibody(this, definition);
+        return createMultibody(this, wantRecord("definition", definition));
     }
-    createWorld(definition) {
-        return createWorld(this, definition);
+    createWorld(definition = {}) {
+        return createWorld(this, wantRecord("definition", definition));
     }
     createCurve(definition) {
-        return new Curve(this, definition);
+        return new Curve(this, wantRecord("definition", definition));
     }
     createShapeMesh(definition) {
-        return new ShapeMesh(this, definition);
+        return new ShapeMesh(this, wantRecord("definition", definition));
     }
     shapeSurface(shape) {
-        return shapeSurface(this, shape);
+        return shapeSurface(this, wantRecord("shape", shape));
     }
     weigh(shapes, density) {
         return weigh(this, shapes, density);

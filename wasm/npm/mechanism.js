@@ -1,16 +1,16 @@
 // Compliant mechanisms, reduced to their end effectors.
 
 import { Actor } from "./contact.js";
-import { BoughError, Owned, POSE, Struct, wantIndex, wantList, wantNumber, wantNumbers } from "./memory.js";
+import { BoughError, Owned, POSE, Struct, wantIndex, wantNumber, wantNumbers, wantRecords } from "./memory.js";
 import { Bodies } from "./rig.js";
 
 /** Links with springs in their joints, reduced to their end effectors. */
 export function createMechanism(bough, { links, joints, endEffectors, base = 0, freeBase = false, internalModes = 0 }) {
-    const names = new Bodies(wantList("links", links)), made = { model: 0, mechanism: 0 };
+    const names = new Bodies(wantRecords("links", links)), made = { model: 0, mechanism: 0 };
     const description = {
         links, freeBase, base: names.index("base", base),
-        joints: wantList("joints", joints).map((joint, i) => names.joint(`joints[${i}]`, { parent: "", child: "", ...joint })),
-        endEffectors: wantList("endEffectors", endEffectors).map(({ link, ...place }, i) => names.frame(`endEffectors[${i}]: link`, { ...place, body: link ?? "" })),
+        joints: wantRecords("joints", joints).map((joint, i) => names.joint(`joints[${i}]`, { parent: "", child: "", ...joint })),
+        endEffectors: wantRecords("endEffectors", endEffectors).map(({ link, ...place }, i) => names.frame(`endEffectors[${i}]: link`, { ...place, body: link ?? "" })),
     };
     let statics = 0;
     try {
@@ -122,6 +122,6 @@ export class MechanismState extends Struct {
             if (endEffector === undefined && !base) throw new BoughError(`touches[${i}]: an endEffector, a link, or base: true is wanted`);
             return { ...rest, endEffector: base ? -1 : wantIndex(`touches[${i}]: end effector`, endEffector, this.model.endEffectorCount) };
         };
-        return new Actor(this, "bough_mechanism_actor_create", "bough_touch_def", wantList("touches", touches).map(touch), options);
+        return new Actor(this, "bough_mechanism_actor_create", "bough_touch_def", wantRecords("touches", touches).map(touch), options);
     }
 }

@@ -27,7 +27,9 @@ const ALSO = { bough_joint_kind: { fixed: "compliant" } };
 // Sizes of arrays that nothing counts.
 const CHECKS = {
     bough_shape_def({ columns = 0, rows = 0, heights }, who) {
-        if (heights != null && wantNumbers(`${who}: heights`, heights).length !== columns * rows) throw new BoughError(`${who}: heights: columns x rows are wanted, which is ${columns * rows}, not ${heights.length}`);
+        if (heights == null) return;
+        const { length } = wantNumbers(`${who}: heights`, heights);
+        if (!Number.isInteger(columns) || !Number.isInteger(rows) || columns * rows !== length) throw new BoughError(`${who}: heights: columns x rows are wanted, which is ${tell(columns)} x ${tell(rows)}, not ${length}`);
     },
     bough_joint_def({ kind = "hinge", compliance }, who, bough) {
         const n = bough.exports.bough_joint_freedoms(ENUMS.bough_joint_kind.indexOf(ALSO.bough_joint_kind[kind] ?? kind));
@@ -40,7 +42,8 @@ const CHECKS = {
     },
 };
 
-const tell = (value) => (value == null ? "nothing" : Array.isArray(value) || ArrayBuffer.isView(value) ? `[${Array.from(value).slice(0, 20).join(", ")}]` : typeof value === "string" ? `"${value}"` : typeof value === "object" ? "an object" : String(value));
+/** A value, to be quoted in a sentence. */
+export const tell = (value) => (value == null ? "nothing" : isList(value) ? `[${Array.from(value).slice(0, 20).map(tell).join(", ")}]` : typeof value === "string" ? `"${value}"` : typeof value === "object" ? "an object" : typeof value === "function" ? "a function" : String(value));
 const snake = (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 // The field that counts what a pointer leads to: bodies have a body_count.
@@ -69,8 +72,14 @@ export function wantList(who, value) {
     return value;
 }
 
-function wantRecord(who, value) {
+export function wantRecord(who, value) {
     if (value === null || typeof value !== "object" || isList(value)) throw new BoughError(`${who}: an object is wanted, not ${tell(value)}`);
+    return value;
+}
+
+/** A list of objects. */
+export function wantRecords(who, value) {
+    wantList(who, value).forEach((one, i) => wantRecord(`${who}[${i}]`, one));
     return value;
 }
 
@@ -79,7 +88,7 @@ export class Names {
     constructor(things) {
         this.count = things.length;
         this.numbers = new Map();
-        for (const [i, { name }] of things.entries()) if (name !== undefined && !this.numbers.has(name)) this.numbers.set(name, i);
+        for (const [i, { name }] of things.entries()) if (typeof name === "string" && !this.numbers.has(name)) this.numbers.set(name, i);
     }
 
     index(who, which) {
@@ -399,7 +408,7 @@ export class Scope {
         if (value instanceof Owned || (pointers === 1 && !STRUCTS[type] && !ARRAYS[type])) return this.bough.setField(kind, at, name, this.#own(type, value, who));
         const counter = counterOf(fields, name);
         if (!isList(value) && /_def$/.test(type) && !counter) return this.bough.setField(kind, at, name, this.struct(type, value, who));
-        const list = ARRAYS[type] ? (type === "_Bool" ? Array.from(wantList(who, value), Number) : wantNumbers(who, value)) : wantList(who, value);
+        const list = ARRAYS[type] ? (type === "_Bool" ? wantList(who, value).map((one, i) => this.#number(type, one, `${who}[${i}]`)) : wantNumbers(who, value)) : wantList(who, value);
         const row = ROWS[`${kind}.${name}`] ?? 1, each = (i) => `${who}[${i}]`;
         if (list.length % row !== 0) throw new BoughError(`${who}: ${row} numbers for each are wanted, not ${list.length} together`);
         if (counter) this.bough.setField(kind, at, counter, list.length / row);

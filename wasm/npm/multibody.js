@@ -1,14 +1,14 @@
 // Multibody systems: rigid bodies and flexible parts with joints, motors, gears and loops.
 
 import { Actor } from "./contact.js";
-import { BoughError, Names, Owned, Struct, wantIndex, wantList, wantNumber, wantNumbers } from "./memory.js";
+import { BoughError, Names, Owned, Struct, tell, wantIndex, wantList, wantNumber, wantNumbers, wantRecords } from "./memory.js";
 import { Bodies, Component, Curve } from "./rig.js";
 
 const PLACE = 7, MOTION = 6; // numbers of a body in u and in v
 
 /** A constant description. */
 export function createMultibody(bough, { bodies = [], parts = [], joints = [], motors = [], gears = [], ...settings }) {
-    for (const [name, list] of Object.entries({ bodies, parts, joints, motors, gears })) wantList(name, list);
+    for (const [name, list] of Object.entries({ bodies, parts, joints, motors, gears })) wantRecords(name, list);
     const missing = parts.findIndex(({ component }) => !(component instanceof Component));
     if (missing >= 0) throw new BoughError(`parts[${missing}]: a component is wanted`);
     const names = { bodies: new Bodies(bodies, parts), joints: new Names(joints), motors: new Names(motors), parts: new Names(parts) };
@@ -121,7 +121,7 @@ export class MultibodyState extends Struct {
     }
     // Puts the pose of a frame at `pose`, and how it moves behind it.
     #frame(scope, frame, pose) {
-        const place = this.model.names.bodies.frame("frame", typeof frame === "object" ? frame : { body: frame });
+        const place = this.model.names.bodies.frame("frame", typeof frame === "object" && frame !== null ? frame : { body: frame });
         this.bough.exports.bough_multibody_frame(...this.#both(), scope.struct("bough_frame_def", place), pose, pose + this.bough.size("bough_pose"));
     }
     frame(frame) {
@@ -159,7 +159,7 @@ export class MultibodyState extends Struct {
         if (typeof how === "function") told = (motor, time) => how(motor, time);
         else if (how) {
             const curves = new Map(Object.entries(how).map(([name, curve]) => {
-                if (!(curve instanceof Curve)) throw new BoughError(`drive: "${name}": what createCurve() gave is wanted`);
+                if (!(curve instanceof Curve)) throw new BoughError(`drive: ${tell(name)}: what createCurve() gave is wanted`);
                 return [model.names.motors.index("motor", /^\d+$/.test(name) && !model.names.motors.numbers.has(name) ? Number(name) : name), curve];
             }));
             told = (motor, time) => {
@@ -225,7 +225,7 @@ export class MultibodyState extends Struct {
     /** Takes part in a contact world, by shapes of bodies, and by the contact samples of parts. */
     actor(shapes, options) {
         const { bodies, parts } = this.model.names;
-        const list = wantList("shapes", shapes).map(({ body, part, ...rest }, i) => {
+        const list = wantRecords("shapes", shapes).map(({ body, part, ...rest }, i) => {
             const place = part === undefined ? wantIndex(`shapes[${i}]: body`, bodies.index(`shapes[${i}]: body`, body), this.model.bodyCount) : this.model.bodyCount + parts.index(`shapes[${i}]: part`, part);
             return { friction: 0.5, ...rest, place, number: i };
         });

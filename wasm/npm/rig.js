@@ -1,6 +1,6 @@
 // The nouns that engines share: components, shapes, curves, and where joints are.
 
-import { BoughError, Names, Owned, wantList, wantNumbers } from "./memory.js";
+import { BoughError, Names, Owned, tell, wantNumbers, wantRecord, wantRecords } from "./memory.js";
 
 export class Component extends Owned {
     type = "bough_component";
@@ -27,7 +27,7 @@ export class Component extends Owned {
 
     interfaceIndex(name, who = "interface") {
         const index = typeof name === "number" ? name : this.interfaces.indexOf(name);
-        if (!this.interfaces[index]) throw new BoughError(`${who}: there is no "${name}"; there are ${this.interfaces.map((one) => `"${one}"`).join(", ") || "none"}`);
+        if (!this.interfaces[index]) throw new BoughError(`${who}: there is no ${tell(name)}; there are ${this.interfaces.map((one) => `"${one}"`).join(", ") || "none"}`);
         return index;
     }
 }
@@ -39,7 +39,7 @@ export class ShapeMesh extends Owned {
     constructor(bough, { positions, triangles, cells = 0 }) {
         const vertices = wantNumbers("positions", positions).length / 3, corners = wantNumbers("triangles", triangles);
         if (!Number.isInteger(vertices) || corners.length % 3 !== 0) throw new BoughError("a mesh has three numbers for each vertex and for each triangle");
-        if (!Number.isInteger(cells)) throw new BoughError(`cells: a whole number is wanted, not ${cells}`);
+        if (!Number.isInteger(cells)) throw new BoughError(`cells: a whole number is wanted, not ${tell(cells)}`);
         const bad = corners.find((corner) => !Number.isInteger(corner) || corner < 0 || corner >= vertices);
         if (bad !== undefined) throw new BoughError(`triangles: there is no vertex ${bad}; there are ${vertices}`);
         super(bough, bough.within((scope) => bough.make("bough_shape_mesh_create", vertices, scope.doubles("positions", positions), corners.length / 3, scope.copy(Int32Array, corners), cells)), "bough_shape_mesh_destroy");
@@ -56,7 +56,7 @@ export class Curve extends Owned {
         const all = wantNumbers("times", times);
         wantNumbers("values", values, all.length);
         if (all.length === 0 || all.some((time, i) => !Number.isFinite(time) || (i > 0 && time <= all[i - 1]))) throw new BoughError("times: numbers that ascend are wanted, one at least");
-        if (!CURVES.includes(kind)) throw new BoughError(`kind: there is no "${kind}"; there are ${CURVES.join(", ")}`);
+        if (!CURVES.includes(kind)) throw new BoughError(`kind: there is no ${tell(kind)}; there are ${CURVES.join(", ")}`);
         super(bough, bough.within((scope) => bough.make("rt_curve_create", all.length, scope.copy(Float64Array, all), scope.doubles("values", values), CURVES.indexOf(kind))), "rt_curve_destroy");
     }
 
@@ -84,7 +84,7 @@ export function shapeSurface(bough, shape) {
 /** Mass, centre and inertia of shapes that are filled with a material. */
 export function weigh(bough, shapes, density) {
     return bough.within((scope) => {
-        const at = scope.structs("bough_shape_def", wantList("shapes", shapes), (i) => `shapes[${i}]`);
+        const at = scope.structs("bough_shape_def", wantRecords("shapes", shapes), (i) => `shapes[${i}]`);
         return bough.taken("bough_shapes_mass", (mass) => bough.call("bough_shapes_weigh", shapes.length, at, density, mass));
     });
 }
@@ -99,14 +99,15 @@ export class Bodies extends Names {
     }
 
     /** { body, interface, position, rotation } as a bough_frame_def. Without a body it lies in the world. */
-    frame(who, { body, interface: at, ...pose } = {}) {
-        const index = body === undefined || body === null ? -1 : this.index(who, body), component = this.components[index - this.first];
+    frame(who, place = {}) {
+        const { body, interface: at, ...pose } = wantRecord(who, place), index = body === undefined || body === null ? -1 : this.index(who, body), component = this.components[index - this.first];
         if (at !== undefined && !(component instanceof Component)) throw new BoughError(`${who}: only parts have interfaces`);
         return { body: index, interfaceIndex: at === undefined ? -1 : component.interfaceIndex(at, `${who}: interface`), pose };
     }
 
     /** A joint as a bough_joint_def: parent and child are numbers or names, with their frames beside them. */
     joint(who, { parent, child, inParent, inChild, ...rest }) {
-        return { ...rest, parent: this.frame(`${who}: parent`, { ...inParent, body: parent }), child: this.frame(`${who}: child`, { ...inChild, body: child }) };
+        const end = (name, place, body) => this.frame(`${who}: ${name}`, { ...wantRecord(`${who}: ${name}`, place ?? {}), body });
+        return { ...rest, parent: end("parent", inParent, parent), child: end("child", inChild, child) };
     }
 }

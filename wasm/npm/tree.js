@@ -1,6 +1,6 @@
 // Trees of flexible parts.
 
-import { BoughError, Names, Owned, POSE, Struct, wantIndex, wantList, wantNumber, wantNumbers } from "./memory.js";
+import { BoughError, Names, Owned, POSE, Struct, tell, wantIndex, wantList, wantNumber, wantNumbers, wantRecord, wantRecords } from "./memory.js";
 import { Component } from "./rig.js";
 
 const FRAME = POSE + 6; // numbers of a frame
@@ -8,27 +8,30 @@ const CONTINUITIES = ["C0", "C1", "none"];
 const CHANGES = ["detach", "attach", "reattach", "lock", "unlock", "remove", "add"];
 
 // A pose over time, as a bough_track.
-function track(who, { times, positions, rotations }) {
-    const count = wantNumbers(`${who}: times`, times).length;
+function track(who, moves) {
+    const { times, positions, rotations } = wantRecord(who, moves), count = wantNumbers(`${who}: times`, times).length;
     return { time: times, position: wantNumbers(`${who}: positions`, positions, 3 * count), rotation: rotations ?? Array.from({ length: count }, () => [1, 0, 0, 0]).flat(), count };
 }
 
 // A joint by which a part hangs: the part says on what.
-const partJoint = ({ inChild = {}, ...rest }) => ({ ...rest, child: { pose: inChild } });
+function partJoint(who, joint) {
+    const { inChild = {}, ...rest } = wantRecord(who, joint);
+    return { ...rest, child: { pose: inChild } };
+}
 
 /** Parts that are welded to each other or hang in joints, with ties that close loops. */
 export function createTree(bough, { parts, ties = [], ...settings }) {
-    const names = new Names(wantList("parts", parts)), components = [...new Set(parts.map(({ component }) => component))];
+    const names = new Names(wantRecords("parts", parts)), components = [...new Set(parts.map(({ component }) => component))];
     const index = (who, which, count) => {
         const found = which === undefined || which === null ? -1 : names.index(who, which);
-        if (found >= count) throw new BoughError(`${who}: parts that come before it are wanted, not ${JSON.stringify(which)}`);
+        if (found >= count) throw new BoughError(`${who}: parts that come before it are wanted, not ${tell(which)}`);
         return found;
     };
     const part = ({ component, parent, interface: at, joint, track: moves, ...rest }, i) => {
         const who = `parts[${i}]`, above = index(`${who}: parent`, parent, i);
         if (!(component instanceof Component)) throw new BoughError(`${who}: a component is wanted`);
         if (above >= 0) rest.interfaceIndex = parts[above].component.interfaceIndex(at, `${who}: interface`);
-        return { ...rest, component: components.indexOf(component), parent: above, joint: joint && partJoint(joint), track: moves && track(`${who}: track`, moves) };
+        return { ...rest, component: components.indexOf(component), parent: above, joint: joint == null ? undefined : partJoint(`${who}: joint`, joint), track: moves == null ? undefined : track(`${who}: track`, moves) };
     };
     const end = (who, one, at) => {
         const body = index(who, one, parts.length);
@@ -39,7 +42,7 @@ export function createTree(bough, { parts, ties = [], ...settings }) {
         return { kind: "fixed", ...rest, parent: end(`${who}: parent`, parent, parentInterface), child: end(`${who}: child`, child, childInterface) };
     };
     return bough.within((scope) => {
-        const def = scope.struct("bough_tree_model_def", { ...settings, components, parts: parts.map(part), ties: wantList("ties", ties).map(tie) });
+        const def = scope.struct("bough_tree_model_def", { ...settings, components, parts: parts.map(part), ties: wantRecords("ties", ties).map(tie) });
         return new TreeModel(bough, bough.make("bough_tree_model_create", def), scope.owned);
     });
 }
@@ -208,7 +211,7 @@ export class TreeState extends Struct {
         const { bough, model } = this, index = model.partIndex(parent), def = bough.exports.bough_tree_model_describe(model.live());
         const component = bough.array(Uint32Array, bough.field("bough_tree_model_def", def, "components"), model.componentCount)[model.parts[index].component];
         const at = typeof interfaceName === "number" ? interfaceName : bough.within((scope) => bough.exports.bough_component_find_interface(component, scope.text("interface", interfaceName ?? "")));
-        if (at < 0) throw new BoughError(`interface: "${parent}" has none called "${interfaceName}"`);
+        if (at < 0) throw new BoughError(`interface: ${tell(parent)} has none called ${tell(interfaceName)}`);
         this.#change("attach", part, index, at);
     }
     reattach(part) {
@@ -237,12 +240,12 @@ export class TreeState extends Struct {
     /** What parts touch from now on; null: nothing. */
     touch(what) {
         if (what === null) return this.#call("bough_tree_state_touch", 0);
-        const { solids = [], between, ...rest } = what, count = this.model.componentCount;
+        const { solids = [], between, ...rest } = wantRecord("touch", what), count = this.model.componentCount;
         const each = between === true ? Array(count).fill(true) : between || undefined;
         if (each && wantList("between", each).length !== count) throw new BoughError(`between: true, or one of true and false for each of ${count} components is wanted`);
         const solid = ({ part, shape }) => ({ part: this.model.partIndex(part), shape });
         this.bough.within((scope) => {
-            this.#call("bough_tree_state_touch", scope.struct("bough_tree_touch_def", { ...rest, solids: wantList("solids", solids).map(solid), between: each }));
+            this.#call("bough_tree_state_touch", scope.struct("bough_tree_touch_def", { ...rest, solids: wantRecords("solids", solids).map(solid), between: each }));
             this.need(scope.owned); // meshes
         });
     }
@@ -261,7 +264,7 @@ export class TreeState extends Struct {
 
     surface({ continuity = "C0" } = {}) {
         const { bough } = this, count = 3 * this.model.vertexCount;
-        if (!CONTINUITIES.includes(continuity)) throw new BoughError(`continuity: one of ${CONTINUITIES.join(", ")} is wanted, not ${continuity}`);
+        if (!CONTINUITIES.includes(continuity)) throw new BoughError(`continuity: one of ${CONTINUITIES.join(", ")} is wanted, not ${tell(continuity)}`);
         bough.setField(this.type, this.live(), "continuity", CONTINUITIES.indexOf(continuity));
         this.#surface ||= bough.alloc(8 * count);
         const at = this.#surface, normals = at + 4 * count;
