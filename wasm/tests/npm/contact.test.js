@@ -189,7 +189,7 @@ test("wrong input is told in a sentence", () => {
     refuses(body(3), /an object is wanted, not 3/);
     refuses(() => bough.createWorld({ bodies: {} }), /bodies: a list is wanted/);
     refuses(() => bough.createWorld({ actors: [{}] }), /what actor\(\) of a state gave/);
-    refuses(() => bough.createWorld({ obstacles: [{ shapes: [{ kind: "height-field", columns: 3, rows: 3, cell: [1, 1], heights: [1, 2] }] }] }), /columns x rows are wanted, which is 9, not 2/);
+    refuses(() => bough.createWorld({ obstacles: [{ shapes: [{ kind: "height-field", columns: 3, rows: 3, cell: [1, 1], heights: [1, 2] }] }] }), /columns x rows are wanted, which is 3 x 3, not 2/);
     refuses(() => bough.createShapeMesh({ positions: cube, triangles: [0, 1, 8] }), /there is no vertex 8; there are 8/);
     refuses(() => bough.createShapeMesh({ positions: cube, triangles: faces.slice(3) }), /\w+ \w+/);
     const mesh = bough.createShapeMesh({ positions: cube, triangles: faces }), leaning = bough.createWorld({ bodies: [{ shapes: [{ kind: "mesh", mesh }] }] });
