@@ -94,7 +94,8 @@ int rt_multibody_restore(bough_context *ctx, bough_multibody_state *state, const
     bo_mb_state *s = bo_mb(state);
     const size_t nv = (size_t)s->model->nv, expected = rt_multibody_snapshot_size(state);
     if (!expected || size != expected || !are_pivots(&s->work.lu, from + expected / sizeof *from - s->work.lu.size))
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "this is no snapshot of this system, which has %d bytes", (int)expected);
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "this is no snapshot of this system, which has %d bytes",
+                       (int)expected);
     bo_mb_snapshot_restore(s, from + 3 + nv);
     memcpy(state->gravity, from, sizeof state->gravity);
     memcpy(state->force, from + 3, nv * sizeof *from);

@@ -19,6 +19,8 @@ export const IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1];
 const ARRAYS = { double: Float64Array, float: Float32Array, int32_t: Int32Array, uint32_t: Uint32Array, size_t: Uint32Array, uint64_t: BigUint64Array, int64_t: BigInt64Array, _Bool: Uint8Array };
 const POINTER = 4;
 const HIDDEN = new Set(["cookie", "reserved", "point_count", "solid"]); // fields that only the library sets
+// Functions that callbacks may call, too.
+const LOOKS = /_(surface|vertex|energies|create|read)$/;
 // How many numbers each of what a field counts has, where that is not one.
 const ROWS = { "bough_shape_def.points": 3 };
 // Words beside those of an enum, as scene files have them.
@@ -132,6 +134,7 @@ export class Library {
 
     /** Calls a function that returns a status, with the context before the arguments. */
     call(name, ...values) {
+        if (this.busy && !LOOKS.test(name)) throw new BoughError("a function that the library calls may look at things, but not change them");
         const status = this.exports[name](this.#context, ...values), thrown = this.#thrown;
         this.#thrown = undefined;
         if (thrown) throw thrown.error;
@@ -428,7 +431,6 @@ export class Scope {
 export class Owned {
     #address;
     #destroy;
-    #needs;
     #views = new Map();
 
     // destroy: the name of a function of the library, or what to call; needs: what it uses as long as it lives
@@ -436,16 +438,12 @@ export class Owned {
         this.bough = bough;
         this.#address = address;
         this.#destroy = destroy;
-        this.#needs = new Set(needs);
-    }
-
-    need(others) {
-        for (const one of others) this.#needs.add(one);
+        this.needs = new Set(needs);
     }
 
     live() {
         if (!this.#address) throw new BoughError(`this ${this.constructor.name} was disposed of`);
-        for (const one of this.#needs) one.live();
+        for (const one of this.needs) one.live();
         return this.#address;
     }
 

@@ -239,14 +239,18 @@ export class TreeState extends Struct {
 
     /** What parts touch from now on; null: nothing. */
     touch(what) {
-        if (what === null) return this.#call("bough_tree_state_touch", 0);
+        if (what === null) {
+            this.#call("bough_tree_state_touch", 0);
+            this.needs = new Set([this.model]);
+            return;
+        }
         const { solids = [], between, ...rest } = wantRecord("touch", what), count = this.model.componentCount;
         const each = between === true ? Array(count).fill(true) : between || undefined;
         if (each && wantList("between", each).length !== count) throw new BoughError(`between: true, or one of true and false for each of ${count} components is wanted`);
         const solid = ({ part, shape }) => ({ part: this.model.partIndex(part), shape });
         this.bough.within((scope) => {
             this.#call("bough_tree_state_touch", scope.struct("bough_tree_touch_def", { ...rest, solids: wantRecords("solids", solids).map(solid), between: each }));
-            this.need(scope.owned); // meshes
+            this.needs = new Set([this.model, ...scope.owned]); // meshes
         });
     }
     get contacts() {

@@ -69,6 +69,11 @@ test("what a drive function throws comes out of the step, and the state is what 
         return [0, 0];
     });
     refuses(() => state.step(0.01), /nothing can be disposed of/);
+    state.drive((motor, time) => {
+        state.step(0.01);
+        return [0, time];
+    });
+    refuses(() => state.step(0.01), /may look at things, but not change them/);
     state.drive(null);
     state.step(0.01);
     refuses(() => state.drive({ drive: 3 }), /what createCurve\(\) gave/);

@@ -95,6 +95,20 @@ test("a bar rests on a solid of another part", () => {
     assert.ok(state.contacts.length > 0 && lowest(alone) < -0.11 && lowest(state.surface().positions) > -0.09);
 });
 
+test("a state needs the meshes that it touches, until it touches something else", () => {
+    const mesh = bough.createShapeMesh({ positions: [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], triangles: [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2], cells: 8 });
+    const [a, b] = [two(), two()].map((model) => model.createState());
+    for (const state of [a, b]) {
+        state.touch({ obstacles: [{ position: [0, 0, -1.2], shapes: [{ kind: "mesh", mesh }] }] });
+        advance(state, 10);
+    }
+    a.touch(null);
+    mesh.dispose();
+    advance(a, 10);
+    refuses(() => b.step(1 / 240), /this ShapeMesh was disposed of/);
+    b.dispose();
+});
+
 test("a recording is done again with the same bits, also from a file", () => {
     const model = two({ joint: { kind: "hinge", inChild: { rotation: aboutY }, stiffness: 300 } }, [0, 0, -G]), state = model.createState();
     const recording = state.record();
@@ -116,6 +130,10 @@ test("a recording is done again with the same bits, also from a file", () => {
     refuses(() => read.replay(other, (now) => now.time < 0.1), /the replay was ended/);
     assert.throws(() => read.replay(other, () => assert.fail("mine")), /mine/);
     refuses(() => read.replay(other, () => other.dispose()), /nothing can be disposed of/);
+    refuses(() => read.replay(other, (now) => now.step(0.1)), /may look at things, but not change them/);
+    let seen = 0;
+    read.replay(other, (now) => (seen += now.surface().positions.length + now.energies.kinetic) > 0);
+    assert.ok(seen > 100 * 3 * model.vertexCount);
     refuses(() => read.replay({}), /a state of the tree is wanted/);
     refuses(() => bough.readRecording(bytes.subarray(0, 50)), /\w+ \w+/);
     for (let at = 0; at < 200; at += 7) {
