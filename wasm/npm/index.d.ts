@@ -510,6 +510,15 @@ export class Multibody implements Disposable {
     dispose(): void;
 }
 
+/** A jump from one equilibrium to another. */
+export interface Snap {
+    readonly time: number;
+    /** Whose two sides moved most; -1: none. */
+    readonly joint: number;
+    /** rad, m */
+    readonly turn: number;
+    readonly distance: number;
+}
 /** Where a motor is told to be, and how fast that changes. */
 export type Drive = (motor: number, time: number) => [number, number];
 
@@ -551,8 +560,10 @@ export class MultibodyState implements Disposable {
     restart(): void;
     /** Goes to the nearest place at which all joints hold. */
     assemble(): void;
-    /** Goes to the equilibrium. */
+    /** Goes to the equilibrium at the state's time. */
     settle(): void;
+    /** Goes from that to the equilibrium at another time, with motors as they are told to be then. Tells of jumps on the way. */
+    follow(time: number): { done: number; snaps: number; first: Snap; last: Snap; halvings: number; iterations: number; factors: number };
     /** Steps by another method that knows constraints, such as "generalised-alpha"; null: the engine's own. */
     useIntegrator(name: string | null): void;
     /** Hz, ascending, at most `count`: small vibrations about a state at rest. */
@@ -571,10 +582,12 @@ export class MultibodyState implements Disposable {
 /** One of two that touch. Of an actor `index` is the number of its end effector (-1: the base), link, body or part. */
 export interface Side {
     readonly kind: "obstacle" | "body" | "end-effector" | "link" | "part";
-    readonly index: number | string;
+    readonly index: number;
     /** Its number in the world; -1: it is a body or an obstacle of the world. */
     readonly actor?: number;
 }
+/** Such a thing to choose; bodies and obstacles by their names, too. */
+export type Thing = Omit<Side, "index"> & { readonly index: number | string };
 export interface ActorOptions {
     /** Its own bodies or links touch each other. */
     touchesItself?: boolean;
@@ -624,8 +637,8 @@ export class World implements Disposable {
     /** m/s: by which the last search for impulses missed. */
     readonly residual: number;
     /** Two things touch where the mask of each has one of the other's groups; at first each is in group 1 and has all bits. */
-    filter(who: Side, groups: number, mask: number): void;
-    ignore(a: Side, b: Side, ignored?: boolean): void;
+    filter(who: Thing, groups: number, mask: number): void;
+    ignore(a: Thing, b: Thing, ignored?: boolean): void;
     /** Puts an obstacle elsewhere, and says how it moves from now on. */
     move(obstacle: number | string, place: Place, velocity?: Numbers, spin?: Numbers): void;
     /** All of the world that changes, but for its actors. */

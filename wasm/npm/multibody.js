@@ -191,6 +191,10 @@ export class MultibodyState extends Struct {
     settle() {
         this.#call("bough_multibody_settle");
     }
+    /** Goes from an equilibrium to that at another time, with motors as they are told to be then. */
+    follow(time) {
+        return this.bough.taken("bough_multibody_path", (path) => this.#call("bough_multibody_follow", wantNumber("time", time), path));
+    }
     useIntegrator(name) {
         this.bough.within((scope) => this.#call("bough_multibody_use_integrator", name == null ? 0 : scope.struct("bough_integrator_def", { name })));
     }

@@ -86,7 +86,8 @@ test("trees", () =>
 
 test("what trees touch", () => {
     const model = bough.createTree({ gravity: [0, 0, -1], parts: [{ name: "root", component }, { name: "twig", component, free: true, position: [0, 0, 1] }] }), state = model.createState();
-    attack({ obstacles: [{ name: "floor", position: [0, 0, -2], shapes: [{ kind: "box", half: [1, 1, 1] }] }], solids: [{ part: "root", shape: { kind: "sphere", radius: 0.1 } }], friction: 0.5, slipSpeed: 1e-3, mostContacts: 100, restSpeed: 0.1, restTime: 1, between: [true] }, (definition) => state.touch(definition));
+    attack({ obstacles: [{ name: "floor", position: [0, 0, -2], shapes: [{ kind: "box", half: [1, 1, 1] }] }], solids: [{ part: "root", shape: { kind: "sphere", radius: 0.1 } }], friction: 0.5, slipSpeed: 1e-3, mostContacts: 100, restSpeed: 0.1, restTime: 1 }, (definition) => state.touch(definition));
+    attack({ between: [true] }, (definition) => state.touch(definition));
 });
 
 test("mechanisms", () =>

@@ -131,6 +131,15 @@ test("a flexible part hangs on a body: the weld carries both, and its energy is 
     assert.equal(surface.length, component.surface.positions.length);
 });
 
+test("equilibria follow the motors", () => {
+    const state = pendulum({ bodies: [{ name: "bob", mass: 2, position: [0, 0, -1] }], motors: [{ name: "drive", joint: "pivot", stiffness: 100 }] }).createState();
+    state.drive((motor, time) => [time, 1]);
+    state.settle();
+    const { snaps, iterations } = state.follow(0.5), [angle] = state.joint("pivot").coordinates;
+    assert.ok(snaps === 0 && iterations > 0 && state.time === 0.5);
+    near(100 * (0.5 - angle), 2 * G * Math.sin(angle), 1e-6);
+});
+
 test("steps are seen in views; advance keeps an error; other methods step the same", () => {
     const model = pendulum({}, 0.5), state = model.createState(), { u } = state, { position } = state.body("bob");
     assert.ok(state.advance(0.5, 1e-6) > 1);
