@@ -81,19 +81,12 @@ EXPORT(rt_multibody_save) void rt_multibody_save(bough_multibody_state *state, d
     memcpy(to + 3, state->force, nv * sizeof *to);
     bo_mb_snapshot_save(bo_mb(state), to + 3 + nv);
 }
-/* Rows of a block are exchanged within it. */
-static bool are_pivots(const bo_block_lu *lu, const double *pivots) {
-    for (int32_t b = 0; b < lu->count; b++)
-        for (int32_t i = lu->first[b]; i < lu->first[b + 1]; i++)
-            if (!(pivots[i] >= 0 && pivots[i] < lu->rows[b] && pivots[i] == (double)(int32_t)pivots[i]))
-                return false;
-    return true;
-}
 EXPORT(rt_multibody_restore)
 int rt_multibody_restore(bough_context *ctx, bough_multibody_state *state, const double *from, size_t size) {
     bo_mb_state *s = bo_mb(state);
     const size_t nv = (size_t)s->model->nv, expected = rt_multibody_snapshot_size(state);
-    if (!expected || size != expected || !are_pivots(&s->work.lu, from + expected / sizeof *from - s->work.lu.size))
+    if (!expected || size != expected ||
+        !bo_mb_numbers_fit(s, from + 3 + nv, from + expected / sizeof *from - s->work.lu.size))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "this is no snapshot of this system, which has %d bytes",
                        (int)expected);
     bo_mb_snapshot_restore(s, from + 3 + nv);

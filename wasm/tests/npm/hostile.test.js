@@ -1,4 +1,4 @@
-// Definitions of which any one value is something else: a sentence, or something that works, and never a trap.
+// Definitions and snapshots of which any one value is something else: a sentence, or something that works, and never a trap.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -100,4 +100,32 @@ test("shapes, curves and meshes", () => {
     attack({ kind: "height-field", columns: 2, rows: 2, cell: [1, 1], heights: [0, 0, 0, 1] }, (shape) => bough.shapeSurface(shape));
     attack({ times: [0, 1], values: [0, 1], kind: "stops" }, disposing((curve, keep) => keep(bough.createCurve(curve)).at(0.5)));
     attack({ positions: [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], triangles: [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2], cells: 8 }, disposing((surface, keep) => keep(bough.createShapeMesh(surface))));
+});
+
+test("snapshots of which any one number is another", () => {
+    const numbers = [NaN, Infinity, -1, 0.5, 7, 1e9, 2 ** 31, 1e300];
+    const attackSnapshot = (make, step, snapshot, put) => {
+        let one = make();
+        for (let i = 0; i < 10; i++) step(one);
+        const good = snapshot(one), count = new Float64Array(good.buffer).length;
+        for (let i = 0; i < count; i++)
+            for (const number of numbers) {
+                const wrong = good.slice();
+                new Float64Array(wrong.buffer)[i] = number;
+                try {
+                    put(one, wrong);
+                    step(one);
+                } catch (error) {
+                    assert.ok(error instanceof BoughError, `number ${i} = ${number}: ${error.stack}`);
+                }
+            }
+        put(one, good);
+        step(one);
+    };
+    const restore = (one, snapshot) => one.restore(snapshot), snapshot = (one) => one.snapshot(), step = (one) => one.step(0.005);
+    const box = (z) => ({ position: [0, 0, z], shapes: [{ kind: "box", half: [0.1, 0.1, 0.1] }] });
+    attackSnapshot(() => bough.createWorld({ gravity: [0, 0, -9.81], obstacles: [{ shapes: [{ kind: "plane" }] }], bodies: [box(0.1), box(0.3)] }), step, snapshot, restore);
+    const system = { gravity: [0, 0, -9.81], bodies: [{ name: "hub" }], parts: [{ component, clamp: { body: "hub" } }], joints: [{ kind: "hinge", child: "hub" }] };
+    attackSnapshot(() => bough.createMultibody(system).createState(), step, snapshot, restore);
+    attackSnapshot(() => bough.createTree({ gravity: [0, 0, -9.81], parts: [{ component }, { component, parent: 0, interface: "tip" }] }).createState(), step, snapshot, restore);
 });
