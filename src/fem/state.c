@@ -24,7 +24,7 @@ static void count_work(bo_body_state *s, double t, double h) {
     if (!s->touch)
         return;
     bo_touch_work(s->touch, s->motion.q, &work, &doubt, &rubbed);
-    /* What is let go begins to slide: its friction at the end of a step is not that on the way there. */
+    /* A body that is let go begins to slide: its friction at the end of a step is not that on the way there. */
     doubt += 0.5 * fabs(rubbed - h * s->rubbing);
     s->rubbing = rubbed / h;
     s->account[0] += work;

@@ -1,5 +1,5 @@
-/* What is deep in something else, because somebody put it there, or leads it there: a warning says so, and the sentence that
- * ends a run in which no step succeeds any more, since a smaller step or another integrator would not help. */
+/* Overlaps that somebody made, or leads to: a warning names them, and so does the sentence that ends a run in which no step
+ * succeeds any more, since a smaller step or another integrator would not help. */
 #include "run/run.h"
 
 #include "base/file.h"

@@ -99,7 +99,7 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     return status;
 }
 
-/* What the engine says of one step is no advice any more. */
+/* The engine's advice about one step is none any more. */
 static void drop_advice(bough_context *ctx) {
     char *advice = strstr(ctx->message, "; take a smaller one");
     if (advice)

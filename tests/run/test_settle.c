@@ -255,8 +255,8 @@ static void curves_count_with_their_values_at_the_start(void **unused) {
     "[0, 0, -9.81], 'obstacles': [{'name': 'ground', 'shape': {'plane': true}}], 'probes': [{'name': 'ground', "      \
     "'contact': 'ground'}]" more ", 'time': {'integrator': '" integrator "', 'dt': 0.01, 'duration': 0.1}}"
 
-/* What friction has held in an equilibrium begins to creep in the run that follows. No method is refused a step for that,
- * wherever the block was before it settled. */
+/* A block begins to creep in the run that follows an equilibrium in which friction has held it. No method is refused a step
+ * for that, wherever the block was before it settled. */
 static void runs_from_equilibria_go_on(void **unused) {
     (void)unused;
     static const char *const texts[] = {SOFT_BLOCK("1e-13", ", 'settle': true", "bdf2"),
