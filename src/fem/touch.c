@@ -17,6 +17,7 @@
 #define AT_REST 0.1    /* of the support: motion in a step of what rests */
 #define CLOSE 0.01     /* of the support: gaps to obstacles at which nothing may begin */
 #define NO_GAP 1e-6    /* likewise, of pieces of surfaces, whose distances are known no better */
+#define GLUED 1000.    /* coefficients of friction beyond this hold no better, but rounding is lost in them */
 #define GIVES 0.1      /* of the support: by which friction gives way at most in an equilibrium */
 
 /* Friction of one point against one obstacle, under the force at the start of the step. */
@@ -117,9 +118,9 @@ static bough_status fill(bo_touch *x) {
     x->way = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
     if (!x->q_start || !x->way)
         return BOUGH_ERROR_MEMORY;
-    return x->def.itself
-               ? bo_itself_make(x->ctx, x->body, x->still, x->def.support, x->def.slip, x->def.friction, &x->itself)
-               : BOUGH_OK;
+    return x->def.itself ? bo_itself_make(x->ctx, x->body, x->still, x->def.support, x->def.slip,
+                                          fmin(x->def.friction, GLUED), &x->itself)
+                         : BOUGH_OK;
 }
 
 bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
@@ -267,7 +268,8 @@ static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const 
 
 /* Friction under the force of the pair. */
 static bough_status add_hold(bo_touch *x, const near_pair *pair) {
-    const double mu = sqrt(x->def.friction * x->obstacles[pair->obstacle].friction), length = bo_norm(pair->gap.n);
+    const double mu = fmin(sqrt(x->def.friction * x->obstacles[pair->obstacle].friction), GLUED),
+                 length = bo_norm(pair->gap.n);
     if (!(mu > 0) || !(length > 0))
         return BOUGH_OK;
     if (!BO_RESERVE(x->ctx, x->holds, x->hold_capacity, (size_t)x->hold_count + 1))

@@ -278,6 +278,21 @@ static void runs_from_equilibria_go_on(void **unused) {
     }
 }
 
+/* A block that is thrown along the ground stops where it meets it, however rough that is. */
+static void rough_ground_stops_at_once(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p =
+        begin_text(ctx, SOFT_BLOCK("0.01",
+                                   ", 'initial': {'velocity': [2, 0, -1]}, 'contact': {'friction': 1e9, 'slip_speed': "
+                                   "1e-4}",
+                                   "bdf2"));
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check(value(&p, "balance") < 1e-9 && value(&p, "kinetic") < 2.5);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* A gap of nothing but rounding has barriers that no step follows: it is told, with what to do. */
 static void nothing_begins_on_the_brink(void **unused) {
     (void)unused;
@@ -374,6 +389,7 @@ int main(void) {
                                        cmocka_unit_test(a_displaced_support_presses),
                                        cmocka_unit_test(curves_count_with_their_values_at_the_start),
                                        cmocka_unit_test(runs_from_equilibria_go_on),
+                                       cmocka_unit_test(rough_ground_stops_at_once),
                                        cmocka_unit_test(nothing_begins_on_the_brink),
                                        cmocka_unit_test(what_cannot_rest_is_told),
                                        cmocka_unit_test(failed_allocations_leak_nothing)};
