@@ -142,9 +142,34 @@ static void overlaps_of_rigid_things_are_named(void **unused) {
     }
 }
 
+/* The whole object in full order touches obstacles, and says that it knows nothing else. */
+#define WHOLE(contact)                                                                                                \
+    "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.6, 0.06, 0.06], 'cells': [6, 1, " \
+    "1]}, 'sets': {'a': {'elements': 'x<0.31'}, 'b': {'elements': 'x>0.29'}}, 'domains': ['a', 'b'], 'root': 'a', "   \
+    "'fix': 'x0', 'basis': {'r': 4}}, 'obstacles': [{'name': 'ground', 'shape': {'plane': true}, 'position': [0, 0, " \
+    "-0.1]}], 'contact': {" contact "}, 'time': {'dt': 0.01, 'duration': 0.1}}"
+static void full_order_says_what_it_does_not_touch(void **unused) {
+    (void)unused;
+    static const char *const texts[] = {WHOLE("'friction': 0.3"),
+                                        WHOLE("'solids': [{'part': 'b', 'shape': {'sphere': 0.05}}]"),
+                                        WHOLE("'between': true")};
+    for (int i = 0; i < 3; i++) {
+        bough_context_def def = bough_default_context_def();
+        def.thread_count = 1, def.warn = note_warning;
+        bough_context *ctx = bough_context_create(&def);
+        bough_run_def run = bough_default_run_def();
+        run.engine = "full";
+        *warned = 0;
+        play p = begin_file(ctx, write_scene("whole.json", texts[i]), &run);
+        check((strstr(warned, "parts touch the obstacles alone") != NULL) == (i > 0));
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mistakes_get_a_sentence),
-                                       cmocka_unit_test(what_begins_inside_is_named),
-                                       cmocka_unit_test(overlaps_of_rigid_things_are_named)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_get_a_sentence), cmocka_unit_test(what_begins_inside_is_named),
+        cmocka_unit_test(overlaps_of_rigid_things_are_named), cmocka_unit_test(full_order_says_what_it_does_not_touch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
