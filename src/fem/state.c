@@ -24,9 +24,9 @@ static void count_work(bo_body_state *s, double t, double h) {
     if (!s->touch)
         return;
     bo_touch_work(s->touch, s->motion.q, &work, &doubt, &rubbed);
-    /* A body that is let go begins to slide: its friction at the end of a step is not that on the way there. */
-    doubt += 0.5 * fabs(rubbed - h * s->rubbing);
-    s->rubbing = rubbed / h;
+    /* A body that is let go begins to slide: its friction at the end of the first step is not that on the way there. */
+    doubt += 0.5 * s->rests * fabs(rubbed);
+    s->rests = 0;
     s->account[0] += work;
     s->account[1] = fmax(s->account[1], doubt);
 }
@@ -209,7 +209,7 @@ void bo_body_state_save(const bo_body_state *s, double *memory) {
     memcpy(memory, s->account, sizeof s->account);
     memory += 2;
     if (s->touch)
-        *memory++ = bo_touch_kappa(s->touch), *memory++ = s->motion.t, *memory++ = s->rubbing;
+        *memory++ = bo_touch_kappa(s->touch), *memory++ = s->motion.t, *memory++ = s->rests;
     for (int i = 0; i < 3; i++, memory += n)
         memcpy(memory, parts[i], n * sizeof *memory);
     bo_integrator_save(s->integrator, memory);
@@ -228,7 +228,7 @@ bough_status bo_body_state_restore(bo_body_state *s, const double *memory, int64
     memory += 2;
     s->moves = true;
     if (s->touch)
-        bo_touch_set_kappa(s->touch, *memory++), s->motion.t = *memory++, s->rubbing = *memory++;
+        bo_touch_set_kappa(s->touch, *memory++), s->motion.t = *memory++, s->rests = *memory++;
     for (int i = 0; i < 3; i++, memory += n)
         memcpy(parts[i], memory, n * sizeof *memory);
     bo_integrator_restore(s->integrator, memory);
@@ -259,7 +259,8 @@ static bough_status settle(bo_body_state *s, double t, double *residual, int32_t
     const bough_status status =
         bo_body_settle(s->ctx, s->load_case, &s->system, s->touch, t, s->change, s->motion.q, &result);
     *residual = result.residual, *iterations = result.iterations;
-    s->moves = s->moves || status == BOUGH_OK;
+    if (status == BOUGH_OK)
+        s->moves = true, s->rests = 1;
     return result.lost >= 0 && s->plan.piece_count > 0 ? fail_lost(s, result.lost) : status;
 }
 
@@ -433,7 +434,7 @@ bough_status bough_body_state_restart(bough_context *ctx, bough_body_state *stat
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time of a state must be finite");
     BO_TRY(check_finite(ctx, s->system.size, state->u, "displacement"));
     BO_TRY(check_finite(ctx, s->system.size, state->v, "velocity"));
-    s->motion.t = state->time, s->moves = false;
+    s->motion.t = state->time, s->moves = false, s->rests = 0;
     bo_integrator_restart(s->integrator);
     bo_body_system_hold(&s->system, state->time, s->motion.q, s->motion.v);
     if (!s->touch)
