@@ -160,6 +160,7 @@ struct bo_engine {
     int64_t head_size;      /* of a state that is saved: numbers at its start that need not be finite */
     double residual;        /* what was left of the forces when the start was settled; NAN: it was not */
     bool in_pieces;         /* a step may fail after a part of it was done, events in between: the run goes back then */
+    bool overlaps;              /* things may begin in each other, or be led there, and the engine itself does not tell */
     int32_t motor_count;
 
     int32_t thing_count, look_count; /* 0 until gather() */

@@ -17,13 +17,16 @@ enum { PASSES = 3, LEVER_PASSES = 24 }; /* of a step with friction */
 
 /* A state that has no forces has no energy either, and is refused when it is measured. */
 static void count_work(bo_body_state *s, double t, double h) {
-    double work, doubt;
+    double work, doubt, rubbed;
     const bough_status status = bo_body_system_end_work(&s->system, t, h, s->motion.q, s->motion.v, &work, &doubt);
     s->account[0] += status == BOUGH_OK ? work : NAN;
     s->account[1] = fmax(s->account[1], doubt);
     if (!s->touch)
         return;
-    bo_touch_work(s->touch, s->motion.q, &work, &doubt);
+    bo_touch_work(s->touch, s->motion.q, &work, &doubt, &rubbed);
+    /* A body that is let go begins to slide: its friction at the end of the first step is not that on the way there. */
+    doubt += 0.5 * s->rests * fabs(rubbed);
+    s->rests = 0;
     s->account[0] += work;
     s->account[1] = fmax(s->account[1], doubt);
 }
@@ -88,7 +91,7 @@ static bough_status check_balance(bo_body_state *s, double t, double h, double b
     double work, pushed, after, unused, doubts[2], damped = 0;
     BO_TRY(energy_of(s, t + h, &after, &unused));
     BO_TRY(bo_body_system_end_work(&s->system, t + h, h, s->motion.q, s->motion.v, &pushed, &doubts[0]));
-    bo_touch_work(s->touch, s->motion.q, &work, &doubts[1]);
+    bo_touch_work(s->touch, s->motion.q, &work, &doubts[1], &unused);
     s->system.multiply(s->system.data, BO_MATRIX_D, v, s->change);
     for (int32_t i = 0; i < s->system.size; i++)
         damped += h * v[i] * s->change[i];
@@ -148,6 +151,9 @@ static bough_status step_alone(bo_body_state *s, double h, int64_t *iterations) 
 
 bough_status bo_body_state_step(bo_body_state *s, double t, double h, int64_t *iterations) {
     s->motion.t = t;
+    if (s->touch && !s->moves)
+        BO_TRY(bo_touch_check_start(s->touch, t, s->motion.q));
+    s->moves = true;
     BO_TRY(bo_body_system_begin_work(&s->system, t, s->motion.q, s->motion.v));
     BO_TRY(s->touch ? step_with_contact(s, t, h, iterations) : step_alone(s, h, iterations));
     bo_body_system_hold(&s->system, t + h, s->motion.q, s->motion.v);
@@ -190,7 +196,7 @@ bough_status bo_body_state_weigh(bo_body_state *s, const double gravity[3]) {
 /* ---- saving ---- */
 
 static int64_t size_of_motion(const bo_body_state *s) {
-    return 2 + (s->touch ? 2 : 0) + 3 * (int64_t)s->system.size + bo_integrator_history_size(s->integrator);
+    return 2 + (s->touch ? 3 : 0) + 3 * (int64_t)s->system.size + bo_integrator_history_size(s->integrator);
 }
 
 int64_t bo_body_state_memory_size(const bo_body_state *s) {
@@ -203,7 +209,7 @@ void bo_body_state_save(const bo_body_state *s, double *memory) {
     memcpy(memory, s->account, sizeof s->account);
     memory += 2;
     if (s->touch)
-        *memory++ = bo_touch_kappa(s->touch), *memory++ = s->motion.t;
+        *memory++ = bo_touch_kappa(s->touch), *memory++ = s->motion.t, *memory++ = s->rests;
     for (int i = 0; i < 3; i++, memory += n)
         memcpy(memory, parts[i], n * sizeof *memory);
     bo_integrator_save(s->integrator, memory);
@@ -220,8 +226,9 @@ bough_status bo_body_state_restore(bo_body_state *s, const double *memory, int64
     double *parts[3] = {s->motion.q, s->motion.v, s->motion.a};
     memcpy(s->account, memory, sizeof s->account);
     memory += 2;
+    s->moves = true;
     if (s->touch)
-        bo_touch_set_kappa(s->touch, *memory++), s->motion.t = *memory++;
+        bo_touch_set_kappa(s->touch, *memory++), s->motion.t = *memory++, s->rests = *memory++;
     for (int i = 0; i < 3; i++, memory += n)
         memcpy(parts[i], memory, n * sizeof *memory);
     bo_integrator_restore(s->integrator, memory);
@@ -252,6 +259,8 @@ static bough_status settle(bo_body_state *s, double t, double *residual, int32_t
     const bough_status status =
         bo_body_settle(s->ctx, s->load_case, &s->system, s->touch, t, s->change, s->motion.q, &result);
     *residual = result.residual, *iterations = result.iterations;
+    if (status == BOUGH_OK)
+        s->moves = true, s->rests = 1;
     return result.lost >= 0 && s->plan.piece_count > 0 ? fail_lost(s, result.lost) : status;
 }
 
@@ -425,7 +434,7 @@ bough_status bough_body_state_restart(bough_context *ctx, bough_body_state *stat
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time of a state must be finite");
     BO_TRY(check_finite(ctx, s->system.size, state->u, "displacement"));
     BO_TRY(check_finite(ctx, s->system.size, state->v, "velocity"));
-    s->motion.t = state->time;
+    s->motion.t = state->time, s->moves = false, s->rests = 0;
     bo_integrator_restart(s->integrator);
     bo_body_system_hold(&s->system, state->time, s->motion.q, s->motion.v);
     if (!s->touch)

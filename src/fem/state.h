@@ -38,6 +38,8 @@ typedef struct bo_body_state {
     bo_point_force *pushes; /* most_pushes; those that act */
     int32_t push_count;
     double account[2]; /* work so far, J, and the largest doubt about that of a step */
+    double rests;      /* 1: it was settled, and no step was taken since */
+    bool moves;        /* it has moved, or come to rest, by what touches it: where it is was not written by somebody */
 } bo_body_state;
 
 /* *residual: of the equilibrium, where it starts in one. What the plan points to must outlive the state. */

@@ -15,6 +15,9 @@
 #define STIFFEST 1e6   /* times the first: barriers get no stiffer */
 #define SOFTEST 100.   /* steps: barriers that follow speeds are as stiff as inertia in so many of them */
 #define AT_REST 0.1    /* of the support: motion in a step of what rests */
+#define CLOSE 0.01     /* of the support: gaps to obstacles at which nothing may begin */
+#define NO_GAP 1e-6    /* likewise, of pieces of surfaces, whose distances are known no better */
+#define GLUED 1000.    /* coefficients of friction beyond this hold no better, but rounding is lost in them */
 #define GIVES 0.1      /* of the support: by which friction gives way at most in an equilibrium */
 
 /* Friction of one point against one obstacle, under the force at the start of the step. */
@@ -115,9 +118,9 @@ static bough_status fill(bo_touch *x) {
     x->way = BO_NEW_ZEROS(x->ctx, double, bo_body_size(x->body));
     if (!x->q_start || !x->way)
         return BOUGH_ERROR_MEMORY;
-    return x->def.itself
-               ? bo_itself_make(x->ctx, x->body, x->still, x->def.support, x->def.slip, x->def.friction, &x->itself)
-               : BOUGH_OK;
+    return x->def.itself ? bo_itself_make(x->ctx, x->body, x->still, x->def.support, x->def.slip,
+                                          fmin(x->def.friction, GLUED), &x->itself)
+                         : BOUGH_OK;
 }
 
 bough_status bo_touch_make(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
@@ -265,7 +268,8 @@ static bough_status fail_inside(const bo_touch *x, const near_pair *pair, const 
 
 /* Friction under the force of the pair. */
 static bough_status add_hold(bo_touch *x, const near_pair *pair) {
-    const double mu = sqrt(x->def.friction * x->obstacles[pair->obstacle].friction), length = bo_norm(pair->gap.n);
+    const double mu = fmin(sqrt(x->def.friction * x->obstacles[pair->obstacle].friction), GLUED),
+                 length = bo_norm(pair->gap.n);
     if (!(mu > 0) || !(length > 0))
         return BOUGH_OK;
     if (!BO_RESERVE(x->ctx, x->holds, x->hold_capacity, (size_t)x->hold_count + 1))
@@ -351,6 +355,34 @@ typedef struct {
     const bo_touch *x;
     double d;
 } narrowest;
+
+static bool is_clear(void *data, const near_pair *pair) {
+    beginning *b = data;
+    const bo_touch *x = b->x;
+    if (pair->gap.d < CLOSE * x->def.support && gives_way(x, x->load_case->fixed, pair->point, pair->gap.n)) {
+        const bo_vec3 at = place(x, pair->point, b->q);
+        b->status =
+            bo_fail(x->ctx, BOUGH_ERROR_ARGUMENT,
+                    "vertex %d at (%.4g, %.4g, %.4g) begins %.2g m from %s, whose repulsion would throw it off: leave "
+                    "%.2g m or more between them, or let the scene settle",
+                    point_of(x, pair->point)->vertices[0], at.x, at.y, at.z, pair->gap.d, name_of(x, pair->obstacle),
+                    x->def.support);
+    }
+    return b->status == BOUGH_OK;
+}
+
+bough_status bo_touch_check_start(const bo_touch *x, double t, const double *q) {
+    beginning b = {(bo_touch *)(uintptr_t)x, BOUGH_OK, INFINITY, q, NULL};
+    visit(x, t, q, is_clear, &b);
+    BO_TRY(b.status);
+    if (x->itself && bo_itself_gap(x->itself, q) < NO_GAP * x->def.support)
+        return bo_fail(
+            x->ctx, BOUGH_ERROR_ARGUMENT,
+            "surfaces begin %.2g m from each other, whose repulsion would throw them off: leave %.2g m or more "
+            "between them, or let the scene settle",
+            bo_itself_gap(x->itself, q), x->def.support);
+    return BOUGH_OK;
+}
 
 static bool find_narrowest(void *data, const near_pair *pair) {
     narrowest *s = data;
@@ -689,18 +721,19 @@ static bool work_of_pair(void *data, const near_pair *pair) {
     return true;
 }
 
-void bo_touch_work(const bo_touch *x, const double *q, double *work, double *doubt) {
+void bo_touch_work(const bo_touch *x, const double *q, double *work, double *doubt, double *rubbed) {
     working start = {x, 0}, end = {x, 0};
     const double t = x->start + x->h;
     bool carried = false;
-    *work = x->stiffened, *doubt = 0;
+    *work = x->stiffened, *doubt = *rubbed = 0;
     for (int32_t i = 0; i < x->hold_count; i++) {
         const bo_vec3 way = slid(x, &x->holds[i], t, q), moved = way_between(x, x->holds[i].point, x->q_start, q);
         const bo_friction friction = bo_friction_at(bo_norm(way) / x->h, x->def.slip);
-        *work -= x->holds[i].limit * friction.over / x->h * bo_dot(way, moved);
+        *rubbed -= x->holds[i].limit * friction.over / x->h * bo_dot(way, moved);
     }
     if (x->itself)
-        *work += bo_itself_work(x->itself, x->h, q);
+        *rubbed += bo_itself_work(x->itself, x->h, q);
+    *work += *rubbed;
     for (int32_t o = 0; o < x->def.obstacle_count; o++)
         carried = carried || x->obstacles[o].pose;
     if (!carried)

@@ -60,9 +60,12 @@ bough_status bo_touch_begin_again(bo_touch *touch, double t, const double *q, do
 /* Friction between pieces of the body has no torque at q from now on; before, it had none at the start of the step.
  * Returns the longest way of a vertex from there, or from the q of the call before, in sizes of the body. */
 double bo_touch_turn_levers(bo_touch *touch, const double *q);
+/* Refuses what begins so close to something that the barrier there would throw it off. Equilibria may begin there. */
+bough_status bo_touch_check_start(const bo_touch *touch, double t, const double *q);
 /* Work of the step that has ended at q, J, by what the energy of the barriers leaves out: friction, obstacles that move,
- * barriers that got stiffer. Forces count with the mean of both ends; *doubt: half their difference. */
-void bo_touch_work(const bo_touch *touch, const double *q, double *work, double *doubt);
+ * barriers that got stiffer. Forces of obstacles count with the mean of both ends; *doubt: half their difference. *rubbed: the
+ * work of friction, whose force counts as it is at the end. */
+void bo_touch_work(const bo_touch *touch, const double *q, double *work, double *doubt, double *rubbed);
 
 /* Adds the potential and the forces at q, at a time t of the step; U may be NULL. BOUGH_NOT_FINITE in an obstacle. */
 bough_status bo_touch_force(bo_touch *touch, double t, const double *q, double *U, double *f);

@@ -614,7 +614,7 @@ const bo_engine_kind bo_full_mechanism_engine = {.name = "full", .label = "full 
 
 bough_status bo_mechanism_engine_create(bough_context *ctx, const bo_mechanism_plan *plan, const bo_engine_kind *kind,
                                         const bo_engine_settings *settings, bo_engine *engine) {
-    *engine = (bo_engine){.kind = kind, .residual = NAN, .motor_count = plan->motor_count};
+    *engine = (bo_engine){.kind = kind, .residual = NAN, .motor_count = plan->motor_count, .overlaps = true};
     mechanism_engine *e = BO_NEW(ctx, mechanism_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;

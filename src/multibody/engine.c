@@ -471,7 +471,7 @@ bough_status bo_multibody_engine_create(bough_context *ctx, const bo_multibody_p
                                         bo_engine *engine) {
     *engine = (bo_engine){.kind = plan->def.part_count > 0 ? kind : &without_parts,
                           .residual = NAN,
-                          .motor_count = plan->def.motor_count};
+                          .motor_count = plan->def.motor_count, .overlaps = true};
     multibody_engine *e = BO_NEW(ctx, multibody_engine);
     if (e)
         e->ctx = ctx;

@@ -71,6 +71,8 @@ static bough_status try_live(bough_context *ctx, bough_run *run, double t, doubl
     bough_status status = run->engine.kind->step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
+    if (status != BOUGH_OK && run->place.halvings == run->max_halvings)
+        bo_run_note_overlap(run);
     if (status != BOUGH_OK && run->engine.in_pieces)
         BO_TRY(run->engine.kind->restore(run->engine.data, run->state, run->state_size));
     return status;
@@ -90,9 +92,18 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
         status = bo_run_check_energy(ctx, run, run->trial);
     if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
+    if (status != BOUGH_OK && run->place.halvings == run->max_halvings)
+        bo_run_note_overlap(run);
     if (status != BOUGH_OK)
         BO_TRY(run->engine.kind->restore(run->engine.data, run->state, run->state_size));
     return status;
+}
+
+/* The engine's advice about one step is none any more. */
+static void drop_advice(bough_context *ctx) {
+    char *advice = strstr(ctx->message, "; take a smaller one");
+    if (advice)
+        *advice = '\0';
 }
 
 static bough_status halve(bough_context *ctx, bough_run *run, bough_status status) {
@@ -100,7 +111,11 @@ static bough_status halve(bough_context *ctx, bough_run *run, bough_status statu
     const double t = bo_run_time(run), h = ldexp(run->dt, -p->halvings);
     if (p->halvings == run->max_halvings) {
         bo_prefix_message(ctx, "at t = %g s even a step of %g s fails: ", t, h);
-        return status == BOUGH_ENERGY_GAINED ? bo_run_advise(ctx, run) : status;
+        if (status == BOUGH_ENERGY_GAINED)
+            drop_advice(ctx);
+        if (!bo_run_name_overlap(ctx, run, status) && status == BOUGH_ENERGY_GAINED)
+            bo_run_advise(ctx, run);
+        return status;
     }
     p->retries++;
     p->good = 0;
@@ -135,6 +150,7 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
         bough_status status = try_part(ctx, run);
         if (status == BOUGH_OK) {
             accept(run);
+            BO_TRY(bo_run_watch_overlaps(run));
             BO_TRY(bo_run_take_changes(ctx, run));
         } else
             BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);

@@ -85,6 +85,8 @@ struct bough_run {
     double since_time; /* steps have been of dt since then, which was the end of this step */
     int64_t since_step;
     double measured; /* time at which a live run was; NAN: at none */
+    bough_run_contact overlap; /* the deepest when somebody looked last; gap 0: none */
+    bool watches, crushed;     /* somebody has looked; and has told of something that is far too deep */
 };
 
 double bo_run_time(const bough_run *run);
@@ -96,6 +98,12 @@ void bo_run_account(const bough_run *run, double *values);
 bough_status bo_run_check_energy(bough_context *ctx, bough_run *run, const double *values);
 /* The same, with what to do about it. */
 bough_status bo_run_advise(bough_context *ctx, const bough_run *run);
+/* overlap.c: notes what is deepest in something else in a step that was tried, before it is taken back; and puts its name
+ * behind the sentence that ends the run. False: nothing is deep in anything. */
+void bo_run_note_overlap(bough_run *run);
+bool bo_run_name_overlap(bough_context *ctx, bough_run *run, bough_status status);
+/* After a step, or a part of it: warns of what began inside of something, and once of what is far inside. */
+bough_status bo_run_watch_overlaps(bough_run *run);
 /* The energy in play, once the columns are those of a state that is accepted. */
 void bo_run_note_energy(bough_run *run, const double *values);
 

@@ -93,15 +93,18 @@ static bough_status read_components(bo_json at, bo_assembly *assembly) {
 /* ---- inertia and interfaces of each, before anything is cooked ---- */
 
 static bough_status measure_one(bough_context *ctx, void *data, int32_t index) {
-    bo_scene_component *component = &((bo_assembly *)data)->components[index];
+    const bo_assembly *assembly = data;
+    bo_scene_component *component = &assembly->components[index];
     if (!component->job)
         return BOUGH_OK;
     bough_cook_def def = component->job->def;
+    const int32_t contact_count = assembly->keeps_samples ? def.contact_count : 0;
     def.r = 0;
     def.basis = 0;
     def.tolerance = 0;
     def.elastic = -1;
-    def.wind_count = def.contact_count = def.stress_count = def.stress_element_count = def.field_count = 0;
+    def.wind_count = def.stress_count = def.stress_element_count = def.field_count = 0;
+    def.contact_count = contact_count;
     def.surroundings = NULL;
     def.surface = NULL;
     def.wire = def.keep_volume = false;

@@ -44,6 +44,7 @@ typedef struct bo_assembly {
     bough_joint_def *ties; /* names are the assembly's own */
     bool is_object;        /* parts are the domains of one mesh, and in its coordinates */
     uint64_t files;        /* hash of other scene files that it was read from; 0: none */
+    bool keeps_samples;    /* `rigid` has the contact samples that its component asks for: what touches in full order */
 } bo_assembly;
 
 /* True for a file that describes a scene of parts. */

@@ -560,6 +560,7 @@ static bough_status finish_plan(const bo_multibody_reader *r) {
 static bough_status read_all(const bo_multibody_reader *r, bo_assembly *assembly) {
     const bo_json *root = r->root;
     BO_TRY(read_settings(r));
+    assembly->keeps_samples = true;
     if (bo_json_has(root, "components"))
         BO_TRY(bo_assembly_of_components(root, assembly));
     BO_TRY(bo_robot_expand(r));

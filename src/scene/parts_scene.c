@@ -113,6 +113,9 @@ static bough_status create_full(bough_context *ctx, const bough_scene *scene, co
     bo_whole *whole;
     const bo_parts_touch *touch = scene->content;
     BO_TRY(bo_scene_make_whole(ctx, scene, &whole));
+    if (touch && (touch->def.solid_count > 0 || touch->between))
+        bo_warn(ctx, "%s: the full engine knows neither \"solids\" nor \"between\": parts touch the obstacles alone",
+                scene->path);
     const bo_body_plan plan = {.body = whole->body,
                                .load_case = whole->load_case,
                                .drive = &scene->drive,

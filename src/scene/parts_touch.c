@@ -111,6 +111,16 @@ static bough_status read_between(bo_json at, const bo_assembly *assembly, bo_par
             return bo_json_fail(item, "names no component of the scene");
     }
     touch->def.between = touch->between;
+    for (int32_t c = 0; c < assembly->component_count; c++) {
+        const bo_scene_component *component = &assembly->components[c];
+        if (touch->between[c] &&
+            (component->job ? component->job->def.contact_count : component->rigid->contact.count) == 0)
+            return bo_json_fail(
+                at,
+                "the component \"%.60s\" has no contact samples, so that its parts cannot touch others; "
+                "cook it with \"samples\": {\"contact\": 100}, or name other components here",
+                component->name);
+    }
     return BOUGH_OK;
 }
 

@@ -245,7 +245,12 @@ static void open_accounts(const bough_tree_model *model, bough_tree_state *state
     for (int32_t t = 0; t < tree_count(model); t++) {
         bo_tree_account *a = &accounts(bo_tree_ledger_of(state))[t];
         if (a->open == 0)
-            *a = (bo_tree_account){.open = 1, .every = OFTEN, .target = total(&sums[t]), .pushing = a->pushing};
+            *a = (bo_tree_account){.open = 1,
+                                   .every = OFTEN,
+                                   .target = total(&sums[t]),
+                                   .pushing = a->pushing,
+                                   .pressing = a->pressing,
+                                   .pressed = a->pressed};
         if (bo_tree_ledger_of(state)->asked != 0)
             a->excess = excess_of(&sums[t], a), a->known = 1, a->every = OFTEN;
     }
@@ -271,10 +276,28 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_tree_model *model, 
     return BOUGH_OK;
 }
 
-/* Adds the power of the tracks that lead roots: a root is pushed with I A + p, in its axes. */
-void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time) {
+/* Velocity and spin of a root that is led, in its axes. */
+static void velocity_of_lead(const bo_tree_part *part, double time, double V[6]) {
+    bo_track_pose pose;
+    bo_track_at(part->track, time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
+    bo_store3(V, bo_mat_tvec(pose.rotation, pose.velocity));
+    bo_store3(V + 3, bo_mat_tvec(pose.rotation, pose.angular_velocity));
+}
+
+/* The share of forces of contacts that a step takes back: touch.c, "forces of the last step". */
+static double share_of(double gamma) {
+    return (1 - gamma) / gamma;
+}
+
+/* A root is pushed with I A + p, in its axes. p holds the part of the last step's contacts that this one takes back, and which
+ * counted in that step already: it is given back here. */
+void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time, double gamma) {
     const bo_tree_work *w = bo_tree_work_of(state);
     bo_tree_account *trees = accounts(bo_tree_ledger_of(state));
+    for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
+        bo_tree_account *a = &trees[model->parts[i].tree];
+        a->led = share_of(gamma) * a->pressed, a->pressing = -a->led;
+    }
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_tree_inertias *s = &w->inertias[part->slot / 4];
@@ -282,10 +305,7 @@ void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state
         double V[6], power = 0;
         if (!part->track)
             continue;
-        bo_track_pose pose;
-        bo_track_at(part->track, lead_time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
-        bo_store3(V, bo_mat_tvec(pose.rotation, pose.velocity));
-        bo_store3(V + 3, bo_mat_tvec(pose.rotation, pose.angular_velocity));
+        velocity_of_lead(part, lead_time, V);
         for (int d = 0; d < 6; d++) {
             double push = BO_LANE_CONST(s->p[d], lane);
             for (int e = 0; e < 6; e++)
@@ -293,6 +313,21 @@ void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state
             power += V[d] * push;
         }
         trees[part->tree].led += power; /* ties may join trees that are led */
+    }
+}
+
+void bo_ledger_press(const bough_tree_model *model, const bough_tree_state *state, double lead_time, double gamma,
+                     const double *p) {
+    bo_tree_account *trees = accounts(bo_tree_ledger_of(state));
+    for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        double V[6], power = 0;
+        if (!part->track)
+            continue;
+        velocity_of_lead(part, lead_time, V);
+        for (int d = 0; d < 6; d++)
+            power += V[d] * p[6 * i + d];
+        trees[part->tree].led += gamma * power, trees[part->tree].pressing += power;
     }
 }
 
@@ -411,6 +446,7 @@ static double add_work(const bough_tree_model *model, bough_tree_state *state, c
         a->work += dt * a->led;
         a->span += dt * fabs(a->led) / doubt_of_work; /* a track may jerk: nothing is sure of what it does in a step */
         a->pushed = a->pushing, a->pushing = -a->span;
+        a->pressed = a->pressing;
     }
     if (bo_tree_work_of(state)->loaded)
         add_load_work(model, state, q);

@@ -18,6 +18,9 @@ typedef struct bo_tree_account {
     double known;
     double led;             /* W, of the track of its root, in the step */
     double pushing, pushed; /* work of loads without signs, in the step and in the one before */
+    /* W, of the track of its root against forces of contacts: those that the accelerations at the end of the step feel, and
+     * of the step before */
+    double pressing, pressed;
 } bo_tree_account;
 
 /* Plain numbers in one block, which snapshots copy. */
@@ -51,8 +54,12 @@ bool bo_ledger_settings_differ(const bough_tree_model *model, const bough_tree_s
 void bo_ledger_ask(bough_tree_state *state);
 /* A tree is to be looked at in the step in progress. */
 void bo_ledger_look(bough_tree_state *state, int32_t tree);
-/* Within a step, after its accelerations: the power of those who lead roots. */
-void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time);
+/* Within a step, after its accelerations: the power of those who lead roots, without contacts. A step that is made again
+ * counts once. */
+void bo_ledger_lead(const bough_tree_model *model, const bough_tree_state *state, double lead_time, double gamma);
+/* After its contacts: what they add, which push the frames of roots by p (6 of each part, inside). */
+void bo_ledger_press(const bough_tree_model *model, const bough_tree_state *state, double lead_time, double gamma,
+                     const double *p);
 /* After a step from q, with the state's frames, to next_q and next_v, which are where the frames are, and before it is
  * accepted: BOUGH_ENERGY_GAINED refuses it, strictly where smaller ones can be tried. steer: what comes and goes
  * without work is put right in next_v; steered: that was changed. */

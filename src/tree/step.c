@@ -462,7 +462,7 @@ static bough_status go_once(bough_context *ctx, const bough_tree_model *model, b
         status = solve_after_touch(ctx, &pass);
     }
     BO_TRY(status);
-    bo_ledger_lead(model, state, how->mode.lead_time);
+    bo_ledger_lead(model, state, how->mode.lead_time, h->gamma);
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     bool open = how->tied && how->twice;

@@ -4,6 +4,7 @@
 #include "base/rotation.h"
 #include "tree/change.h"
 #include "tree/couple.h"
+#include "tree/ledger.h"
 
 #include <math.h>
 #include <string.h>
@@ -523,6 +524,7 @@ bough_status bo_tree_touch_step(bough_context *ctx, const bough_tree_model *mode
         return list_contacts(&s, false);
     }
     BO_TRY(find_forces(&s));
+    bo_ledger_press(model, state, state->time + scheme->dt, scheme->gamma, touch->p);
     BO_TRY(list_contacts(&s, true));
     bo_tree_touch_note(model, touch);
     if (gently && !(largest_bend(&s) <= MOST_BEND))

@@ -97,6 +97,36 @@ static void the_gripper_lifts_its_ball_and_carries_it(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* ---- rings ---- */
+
+static void note_warning(void *user, const char *message) {
+    snprintf(user, 300, "%s", message);
+}
+
+/* A ring of 1.1 kg hangs on a peg and another one in it: nothing begins inside of anything, and the peg bears both. */
+static void rings_hang_on_a_peg(void **unused) {
+    (void)unused;
+    char warned[300] = "";
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = 1, def.warn = note_warning, def.warn_user = warned;
+    bough_context *ctx = bough_context_create(&def);
+    play p = begin_example(ctx, "rings");
+    for (int i = 0; i < 60; i++) {
+        bough_run_contact contacts[100];
+        check_ok(ctx, bough_run_step(ctx, p.run));
+        const int32_t count = bough_run_contacts(p.run, 100, contacts);
+        for (int32_t c = 0; c < count && c < 100; c++)
+            check_below(fabs(contacts[c].force[2]),
+                        2000); /* 1e5 N, and more in each step, where the ring was in its peg */
+    }
+    check(!*warned);
+    for (int32_t i = 0; i < bough_run_thing_count(p.run); i++)
+        if (!strcmp(bough_run_thing(p.run, i)->name, "chain"))
+            check_near(frame_of(&p, i).pose.position[2], 0.763, 0.01);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* ---- what takes seconds ---- */
 
 static void cubes_stand_and_the_beam_lies_on_the_stairs(void **unused) {
@@ -126,6 +156,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_slides_as_coulomb_says_and_another_holds),
                                        cmocka_unit_test(rods_wind_about_each_other_and_never_cross),
                                        cmocka_unit_test(the_gripper_lifts_its_ball_and_carries_it),
+                                       cmocka_unit_test(rings_hang_on_a_peg),
                                        cmocka_unit_test(cubes_stand_and_the_beam_lies_on_the_stairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

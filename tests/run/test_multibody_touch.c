@@ -341,11 +341,12 @@ static void what_contact_cannot_do_is_said(void **state) {
     "[0, 0, -9.81], 'obstacles': [" GROUND "], 'time': {'dt': 0.005, 'duration': 2}, 'probes': [{'name': 'push', "     \
     "'touch': 'bar'}]}"
 
-/* A bar that falls lies on the ground, which bears its weight, whether it bends or not; contacts name the part. */
+/* A bar that falls lies on the ground, which bears its weight, whether it bends or not, reduced and in full order; contacts
+ * name the part. */
 static void parts_lie_on_the_ground(void **state) {
     (void)state;
-    static const char *const engines[] = {"multibody", "rigid"};
-    for (int k = 0; k < 2; k++) {
+    static const char *const engines[] = {"multibody", "rigid", "full"};
+    for (int k = 0; k < 3; k++) {
         bough_context *ctx = test_context(1);
         bough_run_def def = bough_default_run_def();
         def.engine = engines[k];

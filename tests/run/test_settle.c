@@ -247,6 +247,76 @@ static void curves_count_with_their_values_at_the_start(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* ---- starts ---- */
+
+#define SOFT_BLOCK(height, more, integrator)                                                                          \
+    "{'bough': 1, 'mesh': {'generate': 'box', 'type': 'tet4', 'size': [0.1, 0.1, 0.1], 'cells': [2, 2, 2], "          \
+    "'origin': [0, 0, " height "]}, 'material': {'model': 'neo-hookean', 'young': 1e5, 'density': 1000}, 'gravity': " \
+    "[0, 0, -9.81], 'obstacles': [{'name': 'ground', 'shape': {'plane': true}}], 'probes': [{'name': 'ground', "      \
+    "'contact': 'ground'}]" more ", 'time': {'integrator': '" integrator "', 'dt': 0.01, 'duration': 0.1}}"
+
+/* A block begins to creep in the run that follows an equilibrium in which friction has held it. No method is refused a step
+ * for that, wherever the block was before it settled. */
+static void runs_from_equilibria_go_on(void **unused) {
+    (void)unused;
+    static const char *const texts[] = {SOFT_BLOCK("1e-13", ", 'settle': true", "bdf2"),
+                                        SOFT_BLOCK("0.01", ", 'settle': true", "tr-bdf2"),
+                                        SOFT_BLOCK("0.01", ", 'settle': true", "sdirk")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bough_context *ctx = test_context(1);
+        play p = begin_text(ctx, texts[i]);
+        bough_run_report report;
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        bough_run_look(p.run, &report);
+        printf("%lld steps refused, %g N, balance %g J\n", (long long)report.retries, value(&p, "ground.fz"),
+               report.balance);
+        check_int((int)report.retries, 0);
+        check_near(value(&p, "ground.fz"), -G, 0.1 * G);
+        check(report.balance < 1e-3); /* of 0.1 J that the block gave when it sank */
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
+/* A block that is thrown along the ground stops where it meets it, however rough that is. */
+static void rough_ground_stops_at_once(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p =
+        begin_text(ctx, SOFT_BLOCK("0.01",
+                                   ", 'initial': {'velocity': [2, 0, -1]}, 'contact': {'friction': 1e9, 'slip_speed': "
+                                   "1e-4}",
+                                   "bdf2"));
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check(value(&p, "balance") < 1e-9 && value(&p, "kinetic") < 2.5);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A gap of nothing but rounding has barriers that no step follows: it is told, with what to do. */
+static void nothing_begins_on_the_brink(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *text, *sentence; /* NULL: it runs */
+    } cases[] = {
+        {SOFT_BLOCK("1e-17", "", "bdf2"), "begins 1e-17 m from ground, whose repulsion would throw it off"},
+        {SOFT_BLOCK("1e-7", "", "tr-bdf2"), "or let the scene settle"},
+        {SOFT_BLOCK("0.0001", "", "bdf2"), NULL},
+        {"{'bough': 1, 'bodies': [{'name': 'low', " CUBE "}, {'name': 'high', " CUBE
+         ", 'position': [0, 0, 0.1000000000001]}], 'time': {'integrator': 'bdf2', 'dt': 0.01, 'duration': 0.1}}",
+         "surfaces begin 1e-13 m from each other"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bough_context *ctx = test_context(1);
+        play p = begin_text(ctx, cases[i].text);
+        const bough_status status = bough_run_step(ctx, p.run);
+        if (cases[i].sentence ? status != BOUGH_ERROR_ARGUMENT || !strstr(bough_message(ctx), cases[i].sentence)
+                              : status != BOUGH_OK)
+            fail_msg("scene %zu: status %d, %s", i, (int)status, bough_message(ctx));
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+}
+
 /* ---- what has no equilibrium ---- */
 
 static void what_cannot_rest_is_told(void **unused) {
@@ -318,6 +388,9 @@ int main(void) {
                                        cmocka_unit_test(what_touches_itself_settles),
                                        cmocka_unit_test(a_displaced_support_presses),
                                        cmocka_unit_test(curves_count_with_their_values_at_the_start),
+                                       cmocka_unit_test(runs_from_equilibria_go_on),
+                                       cmocka_unit_test(rough_ground_stops_at_once),
+                                       cmocka_unit_test(nothing_begins_on_the_brink),
                                        cmocka_unit_test(what_cannot_rest_is_told),
                                        cmocka_unit_test(failed_allocations_leak_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
