@@ -31,6 +31,32 @@ typedef double bo_vw __attribute__((vector_size(8 * BO_WIDTH), aligned(8)));
 #define BO_VW(address) (*(bo_vw *)(address))
 #define BO_VW_CONST(address) (*(const bo_vw *)(address))
 
+/* A factor of whole vectors. Where a number cannot be spread over a vector as it is read, without an instruction of its
+ * own, it is kept spread. */
+#ifdef __wasm__
+typedef bo_vw bo_scaling;
+BO_INLINE bo_scaling bo_spread(double x) {
+    return (bo_scaling){x, x};
+}
+#else
+typedef double bo_scaling;
+BO_INLINE bo_scaling bo_spread(double x) {
+    return x;
+}
+#endif
+
+/* WebAssembly's compilers have few registers, and do not mind that. clang computes a sum in one go, right before its first
+ * use, so that everything that several sums share must be kept until then; BO_NOW(sum) has it computed here. It also reads
+ * before a loop all that stays the same in there, and what there is no register for goes to the stack and is read from
+ * there: after BO_READ_ANEW(pointer) the compiler does not know what it points to. */
+#ifdef __wasm__
+#define BO_NOW(sum) __asm__ volatile("" : "+r"(sum))
+#define BO_READ_ANEW(pointer) __asm__ volatile("" : "+r"(pointer))
+#else
+#define BO_NOW(sum) ((void)0)
+#define BO_READ_ANEW(pointer) ((void)0)
+#endif
+
 /* One lane of a vector in memory. */
 #define BO_LANE(vector, lane) (((double *)&(vector))[lane])
 #define BO_LANE_CONST(vector, lane) (((const double *)&(vector))[lane])
