@@ -31,8 +31,8 @@ typedef double bo_vw __attribute__((vector_size(8 * BO_WIDTH), aligned(8)));
 #define BO_VW(address) (*(bo_vw *)(address))
 #define BO_VW_CONST(address) (*(const bo_vw *)(address))
 
-/* A factor of whole vectors. Where a number cannot be spread over a vector as it is read, without an instruction of its
- * own, it is kept spread. */
+/* A number that whole vectors are multiplied with. AVX2 spreads it over a vector as it reads it; in WebAssembly that
+ * takes an instruction of its own, so that it is kept spread. */
 #ifdef __wasm__
 typedef bo_vw bo_scaling;
 BO_INLINE bo_scaling bo_spread(double x) {
@@ -45,10 +45,11 @@ BO_INLINE bo_scaling bo_spread(double x) {
 }
 #endif
 
-/* WebAssembly's compilers have few registers, and do not mind that. clang computes a sum in one go, right before its first
- * use, so that everything that several sums share must be kept until then; BO_NOW(sum) has it computed here. It also reads
- * before a loop all that stays the same in there, and what there is no register for goes to the stack and is read from
- * there: after BO_READ_ANEW(pointer) the compiler does not know what it points to. */
+/* For WebAssembly, where the browser finds registers for what clang has put in order, and has fifteen of two doubles
+ * each. clang computes each of several sums in one go, right before it is stored, and keeps all that they share until
+ * then: BO_NOW(sum) makes it add what it has so far. It also reads before a loop whatever stays the same inside, though
+ * most of that goes to the stack at once: behind BO_READ_ANEW(pointer) it does not know what the pointer leads to.
+ * Neither makes an instruction. */
 #ifdef __wasm__
 #define BO_NOW(sum) __asm__ volatile("" : "+r"(sum))
 #define BO_READ_ANEW(pointer) __asm__ volatile("" : "+r"(pointer))

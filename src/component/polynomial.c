@@ -166,8 +166,7 @@ BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, co
         /* Read once: as far as the compiler knows, what is stored to E_a could change them. */
         const bo_vw s = BO_VW_CONST(w->s + i), s_along = want == PRODUCT ? BO_VW_CONST(w->s_along + i) : (bo_vw){0};
         bo_vw along = want == PRODUCT ? BO_VW_CONST(g->B_along + i) : (bo_vw){0};
-        bo_vw sum =
-            want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (bo_vw){0} : BO_VW_CONST(g->B + i);
+        bo_vw sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (bo_vw){0} : BO_VW_CONST(g->B + i);
 #pragma GCC unroll 4
         for (int k = 0; k < count; k++) {
             bo_vw t = BO_VW_CONST(g->t[k] + i);
