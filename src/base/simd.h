@@ -31,6 +31,33 @@ typedef double bo_vw __attribute__((vector_size(8 * BO_WIDTH), aligned(8)));
 #define BO_VW(address) (*(bo_vw *)(address))
 #define BO_VW_CONST(address) (*(const bo_vw *)(address))
 
+/* A number that whole vectors are multiplied with. AVX2 spreads it over a vector as it reads it; in WebAssembly that
+ * takes an instruction of its own, so that it is kept spread. */
+#ifdef __wasm__
+typedef bo_vw bo_scaling;
+BO_INLINE bo_scaling bo_spread(double x) {
+    return (bo_scaling){x, x};
+}
+#else
+typedef double bo_scaling;
+BO_INLINE bo_scaling bo_spread(double x) {
+    return x;
+}
+#endif
+
+/* For WebAssembly, where the browser finds registers for what clang has put in order, and has fifteen of two doubles
+ * each. clang computes each of several sums in one go, right before it is stored, and keeps all that they share until
+ * then: BO_NOW(sum) makes it add what it has so far. It also reads before a loop whatever stays the same inside, though
+ * most of that goes to the stack at once: behind BO_READ_ANEW(pointer) it does not know what the pointer leads to.
+ * Neither makes an instruction. */
+#ifdef __wasm__
+#define BO_NOW(sum) __asm__ volatile("" : "+r"(sum))
+#define BO_READ_ANEW(pointer) __asm__ volatile("" : "+r"(pointer))
+#else
+#define BO_NOW(sum) ((void)0)
+#define BO_READ_ANEW(pointer) ((void)0)
+#endif
+
 /* One lane of a vector in memory. */
 #define BO_LANE(vector, lane) (((double *)&(vector))[lane])
 #define BO_LANE_CONST(vector, lane) (((const double *)&(vector))[lane])

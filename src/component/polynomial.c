@@ -26,6 +26,7 @@
 /* Four doubles at any address. Wider vectors than the machine's are slower than narrower ones. */
 typedef double vec __attribute__((vector_size(32), aligned(8)));
 typedef int64_t mask __attribute__((vector_size(32)));
+typedef int64_t part_mask __attribute__((vector_size(8 * BO_WIDTH), aligned(8)));
 #define VEC(address) (*(vec *)(address))
 #define LOAD(address) (*(const vec *)(address))
 enum { W = 4 };
@@ -144,43 +145,51 @@ BO_INLINE double sum_of(const vec *v) {
 /* The outputs that are wanted decide what is gathered beside D: nothing, Q, Q with D' and Q', or all E_x. */
 typedef enum wanted { ENERGY, GRADIENT, PRODUCT, HESSIAN } wanted;
 
+/* A vector in so many registers. */
+enum { PARTS = W / BO_WIDTH };
+
 /* Up to W rows (a, b) of t with the same b, and the factors that they are multiplied with. */
 typedef struct rows {
     const double *t[W];
     double *Ea[W], *B; /* E_a, and E_b or Q */
-    vec xa[W], xb;     /* what t is multiplied with on its way to B and to E_a */
-    vec D[W];
+    bo_vw xa[W], xb;   /* what t is multiplied with on its way to B and to E_a */
+    bo_vw D[W][PARTS];
     double *B_along; /* Q' */
-    vec xa_along[W], D_along[W];
+    bo_vw xa_along[W], D_along[W][PARTS];
 } rows;
 
 /* One vector, at i: D_a += t s, B += xa t, E_a += xb t. The first row of a `diagonal` group is (b, b), where B is E_a.
  * Where the rows end, `keep` masks. `fresh`: of E_a and E_b nothing is there yet. */
 BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, const int count, const mask *keep,
                     const work *w, size_t i, rows *g) {
-    /* Read once: as far as the compiler knows, what is stored to E_a could change them. */
-    const vec s = LOAD(w->s + i), s_along = want == PRODUCT ? LOAD(w->s_along + i) : (vec){0};
-    vec along = want == PRODUCT ? LOAD(g->B_along + i) : (vec){0};
-    vec sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (vec){0} : LOAD(g->B + i);
+    for (int p = 0; p < PARTS; p++, i += BO_WIDTH) {
+        /* Read once: as far as the compiler knows, what is stored to E_a could change them. */
+        const bo_vw s = BO_VW_CONST(w->s + i), s_along = want == PRODUCT ? BO_VW_CONST(w->s_along + i) : (bo_vw){0};
+        bo_vw along = want == PRODUCT ? BO_VW_CONST(g->B_along + i) : (bo_vw){0};
+        bo_vw sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (bo_vw){0} : BO_VW_CONST(g->B + i);
 #pragma GCC unroll 4
-    for (int k = 0; k < count; k++) {
-        vec t = LOAD(g->t[k] + i);
-        if (keep)
-            t = (vec)((mask)t & *keep);
-        g->D[k] += t * s;
-        if (want != ENERGY)
-            sum += g->xa[k] * t;
-        if (want == PRODUCT) {
-            g->D_along[k] += t * s_along;
-            along += g->xa_along[k] * t;
+        for (int k = 0; k < count; k++) {
+            bo_vw t = BO_VW_CONST(g->t[k] + i);
+            if (keep)
+                t = (bo_vw)((part_mask)t & *((const part_mask *)keep + p));
+            g->D[k][p] += t * s;
+            BO_NOW(g->D[k][p]);
+            if (want != ENERGY) {
+                sum += g->xa[k] * t;
+                BO_NOW(sum);
+            }
+            if (want == PRODUCT) {
+                g->D_along[k][p] += t * s_along;
+                along += g->xa_along[k] * t;
+            }
+            if (want == HESSIAN && !(diagonal && k == 0))
+                BO_VW(g->Ea[k] + i) = fresh ? g->xb * t : BO_VW_CONST(g->Ea[k] + i) + g->xb * t;
         }
-        if (want == HESSIAN && !(diagonal && k == 0))
-            VEC(g->Ea[k] + i) = fresh ? g->xb * t : LOAD(g->Ea[k] + i) + g->xb * t;
+        if (want != ENERGY)
+            BO_VW(g->B + i) = sum;
+        if (want == PRODUCT)
+            BO_VW(g->B_along + i) = along;
     }
-    if (want != ENERGY)
-        VEC(g->B + i) = sum;
-    if (want == PRODUCT)
-        VEC(g->B_along + i) = along;
 }
 
 /* The same for the end of the last row of all, behind which nothing may be read. B is E_b for the Hessian. */
@@ -189,15 +198,18 @@ BO_INLINE void add_end(const wanted want, const bool fresh, const double *t, siz
     double rest[W] = {0};
     for (size_t k = 0; k < length - i; k++)
         rest[k] = t[i + k];
-    g->D[0] += LOAD(rest) * LOAD(w->s + i);
-    if (want == PRODUCT)
-        g->D_along[0] += LOAD(rest) * LOAD(w->s_along + i);
-    if (want == PRODUCT && i < length)
-        VEC(g->B_along + i) += g->xa_along[0] * LOAD(rest);
-    if (want == HESSIAN && fresh && i < length)
-        VEC(g->B + i) = g->xa[0] * LOAD(rest);
-    else if (want != ENERGY && i < length)
-        VEC(g->B + i) += g->xa[0] * LOAD(rest);
+    for (int p = 0, k = 0; p < PARTS; p++, k += BO_WIDTH) {
+        const bo_vw end = BO_VW_CONST(rest + k);
+        g->D[0][p] += end * BO_VW_CONST(w->s + i + k);
+        if (want == PRODUCT)
+            g->D_along[0][p] += end * BO_VW_CONST(w->s_along + i + k);
+        if (want == PRODUCT && i < length)
+            BO_VW(g->B_along + i + k) += g->xa_along[0] * end;
+        if (want == HESSIAN && fresh && i < length)
+            BO_VW(g->B + i + k) = g->xa[0] * end;
+        else if (want != ENERGY && i < length)
+            BO_VW(g->B + i + k) += g->xa[0] * end;
+    }
 }
 
 /* Rows (a, b) .. (a + count - 1, b). Behind each of them there is another one, so that it may be read in whole vectors,
@@ -206,18 +218,17 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
     const double *x = w->x;
     const size_t before = (size_t)b * (size_t)(b + 1) * (size_t)(b + 2) / 6;
     const size_t length = (size_t)triangle(b), full = length & ~(size_t)(W - 1);
-    rows g = {.B = want == HESSIAN ? w->Ex[b] : w->Q, .xb = (vec){0} + x[b], .B_along = w->Q_along};
+    rows g = {.B = want == HESSIAN ? w->Ex[b] : w->Q, .xb = (bo_vw){0} + x[b], .B_along = w->Q_along};
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
         double twice = diagonal && k == 0 ? 2 : 1;
         g.t[k] = w->ta[a + k] + before;
         g.Ea[k] = w->Ex[a + k];
-        g.xa[k] = (vec){0} + (want == HESSIAN ? twice : x[b]) * x[a + k];
-        g.D[k] = (vec){0};
-        if (want == PRODUCT) {
-            g.xa_along[k] = (vec){0} + (x[b] * w->v[a + k] + w->v[b] * x[a + k]);
-            g.D_along[k] = (vec){0};
-        }
+        g.xa[k] = (bo_vw){0} + (want == HESSIAN ? twice : x[b]) * x[a + k];
+        for (int p = 0; p < PARTS; p++)
+            g.D[k][p] = g.D_along[k][p] = (bo_vw){0};
+        if (want == PRODUCT)
+            g.xa_along[k] = (bo_vw){0} + (x[b] * w->v[a + k] + w->v[b] * x[a + k]);
     }
     /* E_a and E_b have been written as far as the rows of b - 1 reach, in whole vectors; what lies behind is fresh */
     const size_t known = want == HESSIAN ? (size_t)padded(triangle(b - 1)) : full, old = known < full ? known : full;
@@ -233,11 +244,11 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
         step(want, diagonal, true, count, &first_of[length - full], w, full, &g);
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
-        w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
+        w->T[triangle(a + k - 1) + b] = sum_of((const vec *)g.D[k]);
     if (want == PRODUCT) {
 #pragma GCC unroll 4
         for (int k = 0; k < count; k++)
-            w->T_along[triangle(a + k - 1) + b] = sum_of(&g.D_along[k]);
+            w->T_along[triangle(a + k - 1) + b] = sum_of((const vec *)g.D_along[k]);
     }
 }
 

@@ -42,63 +42,95 @@ bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t 
 
 /* One child: inertia I (packed) and bias force p about the interface's centre x, in the parent's axes. */
 typedef struct {
-    double I[BO_SIX], p[6], x[3], Op[27];
-    double scale;
+    bo_scaling I[BO_SIX], p[6], x[3], Op[27];
+    bo_scaling scale;
     bo_face_rows rows;
 } hanging;
 
-/* J = [scale a; Op A] (6 x n), T = I J; L += J^T T, p_q += J^T p, Mrq += X^T T. T is kept
- * register by register: the six rows of some columns lie one behind the other. */
-BO_MULTIVERSION
-static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, double *restrict T, double *restrict L,
-                 double *restrict Mrq, double *restrict p_q) {
-    const double *I = h->I;
-    const double full[36] = {I[0], I[1],  I[2],  I[6],  I[7],  I[8],  I[1], I[3],  I[4],  I[9],  I[10], I[11],
-                             I[2], I[4],  I[5],  I[12], I[13], I[14], I[6], I[9],  I[12], I[15], I[16], I[17],
-                             I[7], I[10], I[13], I[16], I[18], I[19], I[8], I[11], I[14], I[17], I[19], I[20]};
-    for (int32_t l = 0; l < n; l += BO_WIDTH) {
-        bo_vw j[6], A[9], p = BO_VW_CONST(p_q + l);
-        for (int k = 0; k < 9; k++)
-            A[k] = BO_VW_CONST(h->rows.A + k * n + l);
-        for (int d = 0; d < 3; d++) {
-            j[d] = h->scale * BO_VW_CONST(h->rows.a + d * n + l);
-            bo_vw sum = h->Op[9 * d] * A[0];
-            for (int k = 1; k < 9; k++)
-                sum += h->Op[9 * d + k] * A[k];
-            j[3 + d] = sum;
+/* Four columns are computed in so many vectors, and so many rows of L at a time. */
+enum { VECTORS = 4 / BO_WIDTH, ROWS = BO_WIDTH };
+
+/* J = [scale a; Op A] (6 x n), T = I J; p_q += J^T p, Mrq += X^T T. T is kept vector by vector: the six rows of some
+ * columns lie one behind the other. */
+BO_INLINE void hang_columns(int32_t n, const hanging *h, double *restrict J, double *restrict T, double *restrict Mrq,
+                            double *restrict p_q) {
+    const double *a = h->rows.a, *A = h->rows.A;
+    for (int32_t l = 0; l < n; l += 4, a += 4, A += 4, J += 4, T += 24, Mrq += 4, p_q += 4) {
+        BO_READ_ANEW(h);
+        bo_vw j[6][VECTORS], t[6][VECTORS];
+        for (int i = 0; i < VECTORS; i++) {
+            const bo_vw first = BO_VW_CONST(A + BO_WIDTH * i);
+            for (int d = 0; d < 3; d++) {
+                j[d][i] = h->scale * BO_VW_CONST(a + d * n + BO_WIDTH * i);
+                j[3 + d][i] = h->Op[9 * d] * first;
+                BO_NOW(j[3 + d][i]);
+            }
         }
-        bo_vw t[6];
+#pragma GCC unroll 8
+        for (int k = 1; k < 9; k++)
+            for (int i = 0; i < VECTORS; i++) {
+                const bo_vw row = BO_VW_CONST(A + k * n + BO_WIDTH * i);
+                for (int d = 0; d < 3; d++) {
+                    j[3 + d][i] += h->Op[9 * d + k] * row;
+                    BO_NOW(j[3 + d][i]);
+                }
+            }
+#pragma GCC unroll 6
+        for (int d = 0; d < 6; d++)
+            for (int i = 0; i < VECTORS; i++)
+                BO_VW(J + d * n + BO_WIDTH * i) = j[d][i];
+#pragma GCC unroll 6
         for (int d = 0; d < 6; d++) {
-            bo_vw sum = full[6 * d] * j[0];
-            for (int k = 1; k < 6; k++)
-                sum += full[6 * d + k] * j[k];
-            t[d] = sum;
-            p += h->p[d] * j[d];
-            BO_VW(J + d * n + l) = j[d];
-            BO_VW(T + 6 * l + d * BO_WIDTH) = sum;
+            for (int i = 0; i < VECTORS; i++)
+                t[d][i] = h->I[bo_six_at[d][0]] * j[0][i];
+#pragma GCC unroll 5
+            for (int k = 1; k < 6; k++) {
+                const bo_scaling I = h->I[bo_six_at[d][k]];
+                for (int i = 0; i < VECTORS; i++) {
+                    t[d][i] += I * j[k][i];
+                    BO_NOW(t[d][i]);
+                }
+            }
+            for (int i = 0; i < VECTORS; i++)
+                BO_VW(T + BO_WIDTH * (6 * i + d)) = t[d][i];
         }
-        BO_VW(p_q + l) = p;
-        for (int d = 0; d < 3; d++) {
-            const int e = (d + 1) % 3, f = (d + 2) % 3;
-            BO_VW(Mrq + d * n + l) += t[d];
-            BO_VW(Mrq + (3 + d) * n + l) += t[3 + d] + h->x[e] * t[f] - h->x[f] * t[e];
+        for (int i = 0; i < VECTORS; i++) {
+            bo_vw p = BO_VW_CONST(p_q + BO_WIDTH * i);
+            for (int d = 0; d < 6; d++)
+                p += h->p[d] * j[d][i];
+            BO_VW(p_q + BO_WIDTH * i) = p;
+            for (int d = 0; d < 3; d++) {
+                const int e = (d + 1) % 3, f = (d + 2) % 3;
+                double *to = Mrq + d * n + BO_WIDTH * i;
+                BO_VW(to) += t[d][i];
+                BO_VW(to + 3 * n) += t[3 + d][i] + h->x[e] * t[f][i] - h->x[f] * t[e][i];
+            }
         }
     }
+}
+
+/* L += J^T T */
+BO_INLINE void hang_rows(int32_t r, int32_t n, const double *restrict J, const double *restrict T, double *restrict L) {
     int32_t k = 0;
-    for (; k + 4 <= r; k += 4) {
-        double j[6][4];
+    for (; k + ROWS <= r; k += ROWS) {
+        bo_scaling j[6][ROWS];
         for (int d = 0; d < 6; d++)
-            for (int i = 0; i < 4; i++)
-                j[d][i] = J[d * n + k + i];
-        for (int32_t l = 0; l < k + 4; l += BO_WIDTH) {
-            double *row = L + (ptrdiff_t)k * n + l;
-            bo_vw s0 = BO_VW_CONST(row), s1 = BO_VW_CONST(row + n), s2 = BO_VW_CONST(row + 2 * n),
-                  s3 = BO_VW_CONST(row + 3 * n);
+            for (int i = 0; i < ROWS; i++)
+                j[d][i] = bo_spread(J[d * n + k + i]);
+        double *row = L + (ptrdiff_t)k * n;
+        for (int32_t l = 0; l < k + ROWS; l += BO_WIDTH) {
+            bo_vw sum[ROWS];
+            for (int i = 0; i < ROWS; i++)
+                sum[i] = BO_VW_CONST(row + i * n + l);
             for (int d = 0; d < 6; d++) {
                 const bo_vw t = BO_VW_CONST(T + 6 * l + d * BO_WIDTH);
-                s0 += j[d][0] * t, s1 += j[d][1] * t, s2 += j[d][2] * t, s3 += j[d][3] * t;
+                for (int i = 0; i < ROWS; i++) {
+                    sum[i] += j[d][i] * t;
+                    BO_NOW(sum[i]);
+                }
             }
-            BO_VW(row) = s0, BO_VW(row + n) = s1, BO_VW(row + 2 * n) = s2, BO_VW(row + 3 * n) = s3;
+            for (int i = 0; i < ROWS; i++)
+                BO_VW(row + i * n + l) = sum[i];
         }
     }
     for (; k < r; k++)
@@ -108,6 +140,13 @@ static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, dou
                 s += J[d * n + k] * BO_VW_CONST(T + 6 * l + d * BO_WIDTH);
             BO_VW(L + (ptrdiff_t)k * n + l) = s;
         }
+}
+
+BO_MULTIVERSION
+static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, double *restrict T, double *restrict L,
+                 double *restrict Mrq, double *restrict p_q) {
+    hang_columns(n, h, J, T, Mrq, p_q);
+    hang_rows(r, n, J, T, L);
 }
 
 static void hang_children(const bough_tree_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t n,
@@ -120,15 +159,15 @@ static void hang_children(const bough_tree_model *model, const bo_tree_work *wor
         const bo_tree_faces *faces = &work->faces[child->face / 4];
         const int32_t lane = child->slot % 4, face_lane = child->face % 4;
         const bool shifted = model->slots[child->slot / 4].shifted;
-        hanging h = {.scale = part->scale, .rows = t->faces[child->face_row]};
+        hanging h = {.scale = bo_spread(part->scale), .rows = t->faces[child->face_row]};
         for (int k = 0; k < BO_SIX; k++)
-            h.I[k] = BO_LANE_CONST(up->up_I[k], lane);
+            h.I[k] = bo_spread(BO_LANE_CONST(up->up_I[k], lane));
         for (int k = 0; k < 6; k++)
-            h.p[k] = BO_LANE_CONST(up->up_p[k], lane);
+            h.p[k] = bo_spread(BO_LANE_CONST(up->up_p[k], lane));
         for (int k = 0; k < 3; k++)
-            h.x[k] = BO_LANE_CONST(frames->x[k], lane) - (shifted ? BO_LANE_CONST(frames->arm[k], lane) : 0);
+            h.x[k] = bo_spread(BO_LANE_CONST(frames->x[k], lane) - (shifted ? BO_LANE_CONST(frames->arm[k], lane) : 0));
         for (int k = 0; k < 27; k++)
-            h.Op[k] = BO_LANE_CONST(faces->Op[k], face_lane);
+            h.Op[k] = bo_spread(BO_LANE_CONST(faces->Op[k], face_lane));
         hang(part->r, n, &h, scratch, scratch + 6 * n, L, Mrq, p_q);
     }
 }

@@ -274,7 +274,7 @@ static void fill_faces(pile *p, bo_component_tables *t) {
     }
 }
 
-/* V_k,l = W5 + sum_p q_p W7, N_k,l = sum_p v_p k7 */
+/* V_k,l = W5 + sum_p q_p W7, N_k,l = sum_p v_p k7; all rows k of a coordinate l lie side by side. */
 static void fill_bending(pile *p, bo_component_tables *t) {
     const int32_t r = t->r, n = t->n;
     double *V = take(p, bo_affine_size(9 * r, r) + bo_affine_size(3 * r, r), sizeof *V);
@@ -284,11 +284,11 @@ static void fill_bending(pile *p, bo_component_tables *t) {
     double *N = V + bo_affine_size(9 * r, r);
     for (int32_t k = 0; k < 9; k++)
         for (int32_t l = 0; l < r; l++) {
-            V[bo_affine_at(r, k * r + l, 0)] = t->W5[k * n + l];
+            V[bo_affine_at(r, 9 * l + k, 0)] = t->W5[k * n + l];
             for (int32_t i = 0; i < r; i++) {
-                V[bo_affine_at(r, k * r + l, 1 + i)] = t->W7[(i * 9 + k) * n + l];
+                V[bo_affine_at(r, 9 * l + k, 1 + i)] = t->W7[(i * 9 + k) * n + l];
                 if (k < 3)
-                    N[bo_affine_at(r, k * r + l, 1 + i)] = t->k7[(i * 3 + k) * n + l];
+                    N[bo_affine_at(r, 3 * l + k, 1 + i)] = t->k7[(i * 3 + k) * n + l];
             }
         }
 }

@@ -435,34 +435,35 @@ static void own_one(const own *o) {
         BO_LANE(o->inertias->p[k], o->lane) = p[k][0];
 }
 
-/* Lanes from `lane` on, as many as a register holds, of coordinate l in row k of a table. */
-#define ROW(table, k, l) BO_VW_CONST((table) + BO_WIDE * ((k)*r + (l)) + lane)
+/* Lanes from `lane` on, as many as a register holds, of row k of `rows` of coordinate l in a table. */
+#define ROW(table, rows, l, k) BO_VW_CONST((table) + BO_WIDE * ((rows) * (l) + (k)) + lane)
 
 /* Half h of the lanes. */
 BO_INLINE void moments_wide(const own *o, int h, const bo_v4 *s4, const bo_v4 *s5, moments *out) {
     const bo_component_tables *t = o->t;
     const int32_t r = t->r, n = t->n;
+    const double *restrict q = o->q, *restrict v = o->v, *restrict V = o->V, *restrict s = t->s, *restrict W5 = t->W5;
     moments m;
     for (int i = 0; i < 4; i += BO_WIDTH) {
         const int lane = 4 * h + i;
         bo_vw mc[3] = {{0}}, flow[3] = {{0}}, D[9] = {{0}}, Sigma[6] = {{0}};
         for (int32_t l = 0; l < r; l++) {
-            const bo_vw q = ROW(o->q, 0, l), v = ROW(o->v, 0, l);
+            const bo_vw ql = ROW(q, 1, l, 0), vl = ROW(v, 1, l, 0);
             for (int k = 0; k < 3; k++) {
-                mc[k] += t->s[k * n + l] * q;
-                flow[k] += t->s[k * n + l] * v;
+                mc[k] += s[k * n + l] * ql;
+                flow[k] += s[k * n + l] * vl;
             }
         }
         for (int32_t l = 0; l < r; l++) {
-            const bo_vw v = ROW(o->v, 0, l);
+            const bo_vw vl = ROW(v, 1, l, 0);
             for (int k = 0; k < 9; k++)
-                D[k] += v * ROW(o->V, k, l);
+                D[k] += vl * ROW(V, 9, l, k);
         }
         for (int32_t l = 0; l < r; l++) {
-            const bo_vw q = ROW(o->q, 0, l);
+            const bo_vw ql = ROW(q, 1, l, 0);
             for (int k = 0; k < 6; k++) {
                 const int a = first_of[k], b = second_of[k];
-                Sigma[k] += q * (ROW(o->V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
+                Sigma[k] += ql * (ROW(V, 9, l, 3 * a + b) + W5[(3 * b + a) * n + l]);
             }
         }
         for (int k = 0; k < 3; k++)
@@ -487,7 +488,9 @@ static void own_wide(const own *o) {
     enum { W = BO_WIDE };
     const bo_component_tables *t = o->t;
     const int32_t r = t->r, n = t->n;
-    const double *V = o->V, *N = o->N;
+    const double *restrict V = o->V, *restrict N = o->N, *restrict s = t->s;
+    const double *restrict force = o->p, *restrict load = o->load;
+    double *restrict p_q = o->p_q, *restrict Mrq = o->Mrq;
     bo_affine(9 * r, r, t->bending, o->q, o->V);
     bo_affine(3 * r, r, t->bending + bo_affine_size(9 * r, r), o->v, o->N);
     for (int h = 0; h < 2; h++) {
@@ -508,18 +511,18 @@ static void own_wide(const own *o) {
                 square[k] = BO_VW_CONST(&BO_LANE_CONST(ww[k], i));
             for (int32_t l = 0; l < r; l++) {
                 const ptrdiff_t at = W * l + lane;
-                bo_vw sum = 2 * (turn[0] * ROW(N, 0, l) + turn[1] * ROW(N, 1, l) + turn[2] * ROW(N, 2, l));
+                bo_vw sum = 2 * (turn[0] * ROW(N, 3, l, 0) + turn[1] * ROW(N, 3, l, 1) + turn[2] * ROW(N, 3, l, 2));
                 for (int k = 0; k < 9; k++)
-                    sum += square[k] * ROW(V, k, l);
-                bo_vw p = second * sum + BO_VW_CONST(o->p + at);
-                if (o->load)
-                    p -= BO_VW_CONST(o->load + at);
-                BO_VW(o->p_q + at) = p;
+                    sum += square[k] * ROW(V, 9, l, k);
+                bo_vw p = second * sum + BO_VW_CONST(force + at);
+                if (load)
+                    p -= BO_VW_CONST(load + at);
+                BO_VW(p_q + at) = p;
                 for (int d = 0; d < 3; d++)
-                    BO_VW(o->Mrq + W * d * n + at) = first * t->s[d * n + l];
-                BO_VW(o->Mrq + W * 3 * n + at) = second * (ROW(V, 7, l) - ROW(V, 5, l));
-                BO_VW(o->Mrq + W * 4 * n + at) = second * (ROW(V, 2, l) - ROW(V, 6, l));
-                BO_VW(o->Mrq + W * 5 * n + at) = second * (ROW(V, 3, l) - ROW(V, 1, l));
+                    BO_VW(Mrq + W * d * n + at) = first * s[d * n + l];
+                BO_VW(Mrq + W * 3 * n + at) = second * (ROW(V, 9, l, 7) - ROW(V, 9, l, 5));
+                BO_VW(Mrq + W * 4 * n + at) = second * (ROW(V, 9, l, 2) - ROW(V, 9, l, 6));
+                BO_VW(Mrq + W * 5 * n + at) = second * (ROW(V, 9, l, 3) - ROW(V, 9, l, 1));
             }
         }
         if (!o->inertias_wanted)
