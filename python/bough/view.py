@@ -96,6 +96,8 @@ def view(what, browser=None, **options):
 
     browser: whether to open a page of the desktop's browser (default: not in a notebook, where the Viewer shows itself).
     options: those of `bough view`: paused=True, dt=0.005, engine="full", port=8080."""
+    if what is None:
+        raise wrong("a scene, a run, a file or a dictionary is wanted, not None")
     scene = what.scene if isinstance(what, Run) else what if isinstance(what, Scene) else Scene(what)
     viewer = Viewer(scene, **options)
     if browser or (browser is None and not _in_notebook()):
