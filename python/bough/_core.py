@@ -17,6 +17,7 @@ import sys
 import threading
 import warnings
 import weakref
+from threading import get_ident
 
 import numpy as np
 
@@ -441,10 +442,10 @@ class Alone(Handle):
     def _alone(self, function, *arguments):
         """Calls a function for the one thread that is inside. Ctrl-C may raise behind every call of Python: what lets go
         calls nothing, and knows by the entry alone whether it is this thread's."""
-        me, users = threading.get_ident(), self._users
-        if users.get(0) == me:
+        owner = me = get_ident()
+        users = self._users
+        if users and users.get(0) == me:
             return function(*arguments)
-        owner = me
         try:
             owner = users.setdefault(0, me)
             if owner != me:

@@ -56,7 +56,7 @@ class Run(Alone):
 
     def _call(self, function, *arguments):
         """Calls a function with the run's own context, which no other run uses."""
-        if self._user == threading.get_ident():
+        if self._users and self._user == threading.get_ident():
             raise wrong("a callback may look at its run, but neither step nor change it")
         status = self._alone(function, self._ctx, *arguments)
         if status != lib.BOUGH_OK or _core._left:

@@ -4,8 +4,10 @@ import html
 import json
 import math
 import os
+import shutil
 import tempfile
 import threading
+import weakref
 
 import numpy as np
 
@@ -233,8 +235,10 @@ class Scene(Handle):
             raise wrong("this Scene was closed")
         folder = self._folder
         if folder is None:
-            self._temporary = self._temporary or tempfile.TemporaryDirectory(prefix="bough-")
-            folder = self._temporary.name
+            if self._temporary is None:
+                self._temporary = tempfile.mkdtemp(prefix="bough-")
+                weakref.finalize(self, _remove, self._temporary, os.getpid())
+            folder = self._temporary
         self.path = os.path.join(os.fspath(folder), "scene.json")
         self.write(self.path)
         self._load()
@@ -295,6 +299,12 @@ class Scene(Handle):
         mechanism.end_effector_names = [text(lib.bough_scene_end_effector_name(self._c, i))
                                         for i in range(mechanism.description.end_effector_count)]
         return mechanism
+
+
+def _remove(folder, process):
+    """Removes the folder of a scene, but not in a child process, whose parent still uses it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _again(name, data, folder):
