@@ -36,7 +36,7 @@ same() {
 cmake -DBOUGH_INSTALL=ON "$build" >/dev/null
 targets="bough bough_rt_shared bough_full_shared manual"
 python=OFF
-if cmake --build "$build" --target help | grep -q bough_python_package; then
+if cmake --build "$build" --target help | grep bough_python_package >/dev/null; then
     python=ON
     targets="$targets bough_python_package"
 fi

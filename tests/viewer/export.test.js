@@ -23,14 +23,14 @@ const scene = {
     probes: [{ name: "end", part: "lower", nearest: [2, 0, 0] }],
 };
 
-let folder, browser, page, path;
+let folder, browser, page, path, told;
 
 before(async () => {
     if (skip) return;
     folder = makeFolder();
     path = join(folder, "scene.json");
     writeFileSync(path, JSON.stringify(scene));
-    bough("export", path, "--html", join(folder, "swing.html"), "--paused");
+    told = JSON.parse(bough("export", path, "--html", join(folder, "swing.html"), "--paused", "--json"));
     browser = await startBrowser();
     page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href, { viewport: { width: 1400, height: 560 } }); // beside the panels
     await page.waitForFunction(() => globalThis.bough?.layerCount > 0 && bough.numbers && bough.settings.paused, null, { timeout: WAIT });
@@ -44,6 +44,10 @@ test("the page is one file of some megabytes, and asks for no other", { skip }, 
     assert.ok(statSync(join(folder, "swing.html")).size < 5e6);
     assert.doesNotMatch(readFileSync(join(folder, "swing.html"), "utf8").slice(0, 5000), /src=|href="(?!data:)/);
     assert.deepEqual(page.errors, []);
+});
+
+test("the page brings its components cooked", { skip }, () => {
+    assert.equal(told.scene_files, 2); // the scene, and the bar of which both parts are
 });
 
 const button = (name) => page.getByRole("button", { name, exact: true });
