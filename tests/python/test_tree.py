@@ -190,9 +190,9 @@ def test_a_tree_touches_what_its_scene_says():
             for _ in range(240):
                 state.advance(1 / 240)
         heights = [state.positions(0)[:, 2].min() for state in states]
-    assert heights[0] == pytest.approx(-0.2, abs=2e-3) and heights[1] < -4
         paths.clear()
         bough.Scene(scene.path).model()
+    assert heights[0] == pytest.approx(-0.2, abs=2e-3) and heights[1] < -4
     assert sorted({p.rpartition("/")[2] for p in paths}) == ["bar.bough", "scene.json"]
 
 
