@@ -36,7 +36,7 @@ struct bo_pool {
     /* The arguments of this call; constant while one of its tasks is not done. */
     bough_task task;
     void *data;
-    int forks; /* of this process, when the threads began */
+    int forks; /* when the threads began */
     /* For those who sleep: */
     pthread_mutex_t lock;
     pthread_cond_t wake; /* workers: there may be a task */
@@ -47,7 +47,7 @@ struct bo_pool {
 
 /* A child process that fork() makes has one thread: none of a pool's has come along. There the caller does all tasks, and
  * nothing waits for the others. */
-static atomic_int forks; /* which of its ancestors' forks led to this process; counted in the child */
+static atomic_int forks; /* between the first process and this one; counted in the child */
 
 static void count_fork(void) {
     atomic_fetch_add(&forks, 1);
