@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { WAIT, bough, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
+import { WAIT, bough, complaints, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
 
 const engine = join(dirname(process.env.BOUGH_PROGRAM), "wasm", "page.wasm");
 const skip = existsSync(engine) ? false : "the engine for browsers was not built; ./bough export builds it";
@@ -48,6 +48,13 @@ test("the page is one file of some megabytes, and asks for no other", { skip }, 
 
 test("the page brings its components cooked", { skip }, () => {
     assert.equal(told.scene_files, 2); // the scene, and the bar of which both parts are
+});
+
+test("what there is to warn of is said once", { skip }, () => {
+    const { bar } = scene.components, flying = join(folder, "flying.json");
+    const parts = [{ name: "stone", component: "bar", flies: true }];
+    writeFileSync(flying, JSON.stringify({ ...scene, probes: [], components: { bar: { ...bar, interfaces: { tip: bar.interfaces.tip } } }, parts }));
+    assert.equal(complaints("export", flying, "--html", join(folder, "flying.html")).match(/warning: /g)?.length, 1);
 });
 
 const button = (name) => page.getByRole("button", { name, exact: true });
