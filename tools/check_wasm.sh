@@ -47,7 +47,7 @@ esac
 
 status=0
 run "$build" || status=1
-make_native bits run_pack
+make_native bits run_pack run_world run_robot
 "$native/tests/bits" >"$build/native.txt"
 run --program "$build/bits.wasm" >"$build/wasm.txt"
 diff "$build/native.txt" "$build/wasm.txt" >&2 || status=1
@@ -55,5 +55,5 @@ echo "bits of WebAssembly: $(wc -l <"$build/native.txt") outputs, $(diff "$build
 # What is packed for the package's tests; and the compiler that looks at its types, or they say that it is not there.
 [ -x "$root/build/bough" ] || "$root/bough" --version >/dev/null
 [ -d "$tests/npm/node_modules/typescript" ] || (cd "$tests/npm" && npm ci --no-audit --no-fund >/dev/null 2>&1) || :
-"$tests/npm/run.sh" "$root/build/bough" "$native/tests/run_pack" || status=1
+"$tests/npm/run.sh" "$root/build/bough" "$native/tests" || status=1
 exit $status

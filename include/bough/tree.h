@@ -153,6 +153,7 @@ typedef struct bough_tree_root {
     bough_pose pose;
     double velocity[3], angular_velocity[3];         /* of its frame, world axes */
     double acceleration[3], angular_acceleration[3]; /* likewise */
+    double blow[3]; /* what forces of contact have added to its acceleration, in its own axes */
     double momentum[3], angular_momentum[3];
     double mass, centre[3]; /* of the tree */
 } bough_tree_root;

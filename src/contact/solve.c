@@ -5,24 +5,27 @@
 
 #include <string.h>
 
-static bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
+BO_INLINE bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
     return &p->constraints[p->order ? p->order[i] : i];
 }
 
 /* ---- one constraint ---- */
 
+/* Sizes of the groups, where all are alike: loops of six, as of rigid bodies, are unrolled. */
+enum { ANY_SIZE = 0, RIGID = 6 };
+
 /* fmax() is a call, and these are millions. */
-static double larger(double a, double b) {
+BO_INLINE double larger(double a, double b) {
     return b > a ? b : a;
 }
 
-static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
+BO_INLINE void rates_by(int32_t size, const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
     memcpy(v, c->carried, sizeof c->carried);
     for (int s = 0; s < 2; s++) {
         if (c->groups[s] < 0)
             continue;
         const bo_group *g = &p->groups[c->groups[s]];
-        const int32_t n = g->size;
+        const int32_t n = size != ANY_SIZE ? size : g->size;
         const double *J0 = p->rows + c->rows[s], *J1 = J0 + n, *J2 = J1 + n, *y = before ? g->before : g->y;
         double v0 = v[0], v1 = v[1], v2 = v[2]; /* sums side by side do not wait for each other */
         for (int32_t k = 0; k < n; k++)
@@ -31,16 +34,24 @@ static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool
     }
 }
 
-static void apply(const bo_contact_problem *p, const bo_constraint *c, const double change[3]) {
+static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
+    rates_by(ANY_SIZE, p, c, before, v);
+}
+
+BO_INLINE void apply_by(int32_t size, const bo_contact_problem *p, const bo_constraint *c, const double change[3]) {
     for (int s = 0; s < 2; s++) {
         if (c->groups[s] < 0)
             continue;
         const bo_group *g = &p->groups[c->groups[s]];
         const double *B = p->answers + c->rows[s];
-        const int32_t n = g->size;
+        const int32_t n = size != ANY_SIZE ? size : g->size;
         for (int32_t k = 0; k < n; k++)
             g->y[k] += B[k] * change[0] + B[n + k] * change[1] + B[2 * n + k] * change[2];
     }
+}
+
+static void apply(const bo_contact_problem *p, const bo_constraint *c, const double change[3]) {
+    apply_by(ANY_SIZE, p, c, change);
 }
 
 /* A^-1 J^T by rows. Sums of columns of the inverse, which is symmetric, for all three at once: that is read once, and
@@ -84,42 +95,48 @@ static void prepare(bo_contact_problem *p, bo_constraint *c) {
     for (int r = 0; r < 3; r++)
         if (!(c->W[4 * r] > least))
             c->W[3 * r] = c->W[3 * r + 1] = c->W[3 * r + 2] = c->W[r] = c->W[3 + r] = c->W[6 + r] = 0;
-    const double a = c->W[4], b = c->W[5], d = c->W[8];
-    c->determinant = a * d - b * b;
-    c->softest = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
+    const double a = c->W[4], b = c->W[5], d = c->W[8], determinant = a * d - b * b;
+    const double softest = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
+    c->holds = determinant > 1e-12 * softest * softest;
+    c->hold[0] = c->holds ? d / determinant : 0, c->hold[1] = c->holds ? -b / determinant : 0;
+    c->hold[2] = c->holds ? a / determinant : 0;
+    c->hardest = softest > 0 ? 1 / softest : 0;
+    c->press = c->W[0] > 0 ? 1 / c->W[0] : 0;
 }
 
-static void limit_friction(double limit, double t[2]) {
-    const double length = sqrt(t[0] * t[0] + t[1] * t[1]);
-    if (length > limit)
-        t[0] *= limit / length, t[1] *= limit / length;
+BO_INLINE void limit_friction(double limit, double t[2]) {
+    const double square = t[0] * t[0] + t[1] * t[1];
+    if (square > limit * limit) {
+        const double part = limit / sqrt(square);
+        t[0] *= part, t[1] *= part;
+    }
 }
 
-/* Impulses along the tangents that stop the rates v, if friction can. If not, a step against v by the softer direction
- * 1 / w and back onto the disc: it stays where it is only when the impulse is against the rate. */
-static void rub(const bo_constraint *c, const double v[3], double limit, double t[2]) {
-    const double a = c->W[4], b = c->W[5], d = c->W[8], det = c->determinant, w = c->softest;
+/* Impulses along the tangents that stop the rates v, if friction can. If not, a step against v by the softest direction
+ * and back onto the disc: it stays where it is only when the impulse is against the rate. */
+BO_INLINE void rub(const bo_constraint *c, const double v[3], double limit, double t[2]) {
+    const double *hold = c->hold;
     t[0] = c->impulse[1], t[1] = c->impulse[2];
-    if (!(w > 0))
+    if (!(c->hardest > 0))
         return;
-    if (det > 1e-12 * w * w) {
-        const double stop[2] = {t[0] - (d * v[1] - b * v[2]) / det, t[1] - (a * v[2] - b * v[1]) / det};
+    if (c->holds) {
+        const double stop[2] = {t[0] - (hold[0] * v[1] + hold[1] * v[2]), t[1] - (hold[2] * v[2] + hold[1] * v[1])};
         if (stop[0] * stop[0] + stop[1] * stop[1] <= limit * limit) {
             t[0] = stop[0], t[1] = stop[1];
             return;
         }
     }
-    t[0] -= v[1] / w, t[1] -= v[2] / w;
+    t[0] -= c->hardest * v[1], t[1] -= c->hardest * v[2];
     limit_friction(limit, t);
 }
 
 /* One visit; returns by how much rates at this point changed. */
-static double visit(const bo_contact_problem *p, bo_constraint *c) {
+BO_INLINE double visit(int32_t size, const bo_contact_problem *p, bo_constraint *c) {
     double v[3], t[2], *change = c->change;
-    find_rates(p, c, false, v);
+    rates_by(size, p, c, false, v);
     change[0] = 0;
-    if (c->W[0] > 0) {
-        const double normal = larger(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
+    if (c->press > 0) {
+        const double normal = larger(0, c->impulse[0] - (v[0] - c->speed) * c->press);
         change[0] = normal - c->impulse[0];
         c->impulse[0] = normal;
     }
@@ -132,7 +149,7 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
         c->impulse[r] = t[r - 1];
         changed = larger(changed, fabs(change[r]) * c->W[4 * r]);
     }
-    apply(p, c, change);
+    apply_by(size, p, c, change);
     return changed;
 }
 
@@ -140,10 +157,10 @@ static double visit(const bo_contact_problem *p, bo_constraint *c) {
 static double residual_of(const bo_contact_problem *p, const bo_constraint *c) {
     double v[3], t[2];
     find_rates(p, c, false, v);
-    const double normal = c->W[0] > 0 ? fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]) : c->impulse[0];
+    const double normal = c->press > 0 ? larger(0, c->impulse[0] - (v[0] - c->speed) * c->press) : c->impulse[0];
     rub(c, v, c->friction * c->impulse[0], t);
-    return fmax(fabs(normal - c->impulse[0]) * c->W[0],
-                fmax(fabs(t[0] - c->impulse[1]) * c->W[4], fabs(t[1] - c->impulse[2]) * c->W[8]));
+    return larger(fabs(normal - c->impulse[0]) * c->W[0],
+                  larger(fabs(t[0] - c->impulse[1]) * c->W[4], fabs(t[1] - c->impulse[2]) * c->W[8]));
 }
 
 /* ---- all of them ---- */
@@ -151,7 +168,7 @@ static double residual_of(const bo_contact_problem *p, const bo_constraint *c) {
 /* Rounds of visits are steps of a descent. As in conjugate gradients (Silcowitz, Niebe, Erleben 2010), the direction of
  * the rounds before is followed on, by beta = ratio of the squared changes, and forgotten when changes grow. The last
  * round is one of visits only, and leaves impulses that friction and contact allow. */
-static void follow_on(bo_contact_problem *p, double beta) {
+BO_INLINE void follow_on(int32_t size, bo_contact_problem *p, double beta) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
         bo_constraint *c = constraint_at(p, i);
         double more[3];
@@ -161,11 +178,11 @@ static void follow_on(bo_contact_problem *p, double beta) {
             c->impulse[r] += more[r];
         }
         if (beta > 0)
-            apply(p, c, more);
+            apply_by(size, p, c, more);
     }
 }
 
-static double squared_change(const bo_contact_problem *p) {
+BO_INLINE double squared_change(const bo_contact_problem *p) {
     double sum = 0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const bo_constraint *c = constraint_at(p, i);
@@ -175,12 +192,12 @@ static double squared_change(const bo_contact_problem *p) {
     return sum;
 }
 
-static void sweep(bo_contact_problem *p, double tolerance) {
+BO_INLINE void sweep_by(int32_t size, bo_contact_problem *p, double tolerance) {
     double before = 0;
     for (int32_t round = 0; round < p->most_rounds; round++) {
         double changed = 0;
         for (int32_t i = 0; i < p->constraint_count; i++)
-            changed = larger(changed, visit(p, constraint_at(p, i)));
+            changed = larger(changed, visit(size, p, constraint_at(p, i)));
         p->rounds++;
         if (changed <= tolerance || round + 1 == p->most_rounds)
             break;
@@ -191,9 +208,22 @@ static void sweep(bo_contact_problem *p, double tolerance) {
                 memcpy(c->drift, c->change, sizeof c->drift);
             }
         else
-            follow_on(p, now <= before ? now / before : 0);
+            follow_on(size, p, now <= before ? now / before : 0);
         before = now;
     }
+}
+
+static void sweep(bo_contact_problem *p, double tolerance) {
+    bool rigid = true;
+    for (int32_t i = 0; i < p->constraint_count; i++) /* an island's groups are those that its constraints name */
+        for (int k = 0; k < 2; k++) {
+            const int32_t g = constraint_at(p, i)->groups[k];
+            rigid = rigid && (g < 0 || p->groups[g].size == RIGID);
+        }
+    if (rigid)
+        sweep_by(RIGID, p, tolerance);
+    else
+        sweep_by(ANY_SIZE, p, tolerance);
 }
 
 /* Points that were hit faster than bounce_speed leave by what restitution says. */
@@ -442,7 +472,7 @@ void bo_contact_solve(bo_contact_problem *p) {
         find_rates(p, c, false, v);
         for (int r = 0; r < 3; r++)
             c->lever[r] = 2 * start[r] - v[r], c->without[r] = v[r];
-        scale = fmax(scale, fmax(fabs(v[0] - c->speed), fmax(fabs(v[1]), fabs(v[2]))));
+        scale = larger(scale, larger(fabs(v[0] - c->speed), larger(fabs(v[1]), fabs(v[2]))));
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         bo_constraint *c = constraint_at(p, i);
@@ -454,6 +484,6 @@ void bo_contact_solve(bo_contact_problem *p) {
     search_overlaps(p, p->tolerance * scale);
     search_bounces(p, p->tolerance * scale);
     for (int32_t i = 0; i < p->constraint_count; i++)
-        p->residual = fmax(p->residual, residual_of(p, constraint_at(p, i)));
+        p->residual = larger(p->residual, residual_of(p, constraint_at(p, i)));
     sum_impulses(p);
 }

@@ -27,8 +27,11 @@ typedef struct bo_constraint {
     double carried[3]; /* m/s: what the rates are when all groups rest, since the second one is led by others */
     double impulse[3]; /* N s: along the normal and two tangents; a first guess, then the answer */
     /* by the solver */
-    double W[9];                 /* 1/kg: rates by unit impulses, 3 x 3 */
-    double determinant, softest; /* of its part along the tangents: that, and the largest eigenvalue */
+    double W[9];    /* 1/kg: rates by unit impulses, 3 x 3 */
+    double hold[3]; /* kg: the inverse of its part along the tangents, if it has one (`holds`) */
+    double hardest; /* kg: 1 over the largest eigenvalue of that part; 0: nothing moves along them */
+    double press;   /* kg: 1 / W[0]; 0: nothing moves along the normal */
+    bool holds;
     double approach;
     double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
     double wanted;              /* speed, before energy was looked at */

@@ -59,15 +59,6 @@ void bo_multibody_save(const void *data, double *to) {
         bough_contact_world_save(e->around, to);
 }
 
-/* Rows of a block are exchanged within it. */
-static bool are_pivots(const bo_block_lu *lu, const double *pivots) {
-    for (int32_t b = 0; b < lu->count; b++)
-        for (int32_t i = lu->first[b]; i < lu->first[b + 1]; i++)
-            if (!(pivots[i] >= 0 && pivots[i] < lu->rows[b] && pivots[i] == (double)(int32_t)pivots[i]))
-                return false;
-    return true;
-}
-
 bough_status bo_multibody_restore(void *data, const double *from, int64_t size) {
     multibody_engine *e = data;
     bo_mb_state *s = bo_mb(e->state);
@@ -77,8 +68,8 @@ bough_status bo_multibody_restore(void *data, const double *from, int64_t size) 
     list_blocks(e, blocks);
     for (int i = 0; i < BLOCKS; i++)
         numbers += blocks[i].count;
-    const double *own = from + numbers;
-    if ((e->around ? size < expected : size != expected) || !are_pivots(&s->work.lu, own + OWN))
+    const double *own = from + numbers, *arrays = from + 3 * (size_t)e->model->def.motor_count; /* behind the guides */
+    if ((e->around ? size < expected : size != expected) || !bo_mb_numbers_fit(s, arrays, own + OWN))
         return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "these %lld numbers are no state of this system, which has %lld",
                        (long long)size, (long long)expected);
     if (e->around)

@@ -541,6 +541,8 @@ typedef struct bo_mb_array {
 } bo_mb_array;
 enum { BO_MB_ARRAYS = 11, BO_MB_FACTOR = 10 }; /* the last is the factor, which counts where factored_h is not 0 */
 void bo_mb_list_arrays(bo_mb_state *s, bo_mb_array arrays[BO_MB_ARRAYS]);
+/* Whether those that are used as indices can be such: numbers of the arrays, one after the other, and pivots. */
+bool bo_mb_numbers_fit(const bo_mb_state *s, const double *numbers, const double *pivots);
 /* Numbers of a snapshot: of a state that steps by the engine's own method, between steps. */
 size_t bo_mb_snapshot_size(const bo_mb_state *s);
 void bo_mb_snapshot_save(const bo_mb_state *s, double *to);

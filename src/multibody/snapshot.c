@@ -25,6 +25,25 @@ static bo_mb_state *unlock(const bo_mb_state *s) {
     return (bo_mb_state *)(uintptr_t)s;
 }
 
+/* Rows of a block are exchanged within it. */
+static bool are_pivots(const bo_block_lu *lu, const double *pivots) {
+    for (int32_t b = 0; b < lu->count; b++)
+        for (int32_t i = lu->first[b]; i < lu->first[b + 1]; i++)
+            if (!(pivots[i] >= 0 && pivots[i] < lu->rows[b] && pivots[i] == (double)(int32_t)pivots[i]))
+                return false;
+    return true;
+}
+
+bool bo_mb_numbers_fit(const bo_mb_state *s, const double *numbers, const double *pivots) {
+    bo_mb_array arrays[BO_MB_ARRAYS];
+    bo_mb_list_arrays(unlock(s), arrays);
+    for (int i = 0; i < BO_MB_ARRAYS; numbers += arrays[i++].count)
+        for (size_t k = 0; arrays[i].numbers == s->trust && k < arrays[i].count; k++)
+            if (!(numbers[k] == 0 || numbers[k] == 1 || numbers[k] == 2))
+                return false;
+    return are_pivots(&s->work.lu, pivots);
+}
+
 size_t bo_mb_snapshot_size(const bo_mb_state *s) {
     bo_mb_array arrays[BO_MB_ARRAYS];
     size_t size = NUMBERS + (size_t)s->work.lu.size;

@@ -448,7 +448,7 @@ static void lie_still(const bough_tree_model *model, bough_tree_state *state) {
             bough_tree_root *root = &state->roots[part->flight];
             for (int d = 0; d < 3; d++)
                 root->velocity[d] = root->angular_velocity[d] = root->acceleration[d] = root->angular_acceleration[d] =
-                    0;
+                    root->blow[d] = 0;
         }
     }
 }

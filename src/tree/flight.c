@@ -170,13 +170,16 @@ static void add_wrenches(const bough_tree_model *model, const bo_tree_work *work
                 add_wrench(work->load_wrench + 6 * i, &frames[model->parts[i].user], dt, &to[model->parts[i].flight]);
 }
 
-/* Newmark's rule for velocities, the mean of both for positions and turns. */
+/* Newmark's rule for velocities, the mean of both for positions and turns. A force of contact F that the last step ended with
+ * is taken back by a load -(1 - gamma) / gamma F in this one (touch.c), which turns with the part: for both to cancel,
+ *     (1 - gamma) a + gamma a+ = 0   where a+ = -(1 - gamma) / gamma a,
+ * its part `blow` of the last acceleration has to turn, too. Angular accelerations do so anyway, in the root's axes. */
 static void fly_one(const bough_tree_model *model, const bo_tree_work *work, double dt, double gamma,
                     const bough_tree_root *from, bough_tree_root *to) {
     const int32_t slot = slot_of(model, from);
     double A[6];
     lanes_of(work->inertias[slot / 4].A, 6, slot % 4, A);
-    bo_vec3 g = bo_load3(work->gravity);
+    bo_vec3 g = bo_load3(work->gravity), blow = bo_load3(from->blow);
     bo_mat3 R = axes_of(from);
     *to = *from;
     /* angular velocity in the root's own axes, where its rate is the angular acceleration */
@@ -184,14 +187,16 @@ static void fly_one(const bough_tree_model *model, const bo_tree_work *work, dou
     bo_vec3 alpha = bo_mat_tvec(R, bo_load3(from->angular_acceleration));
     bo_vec3 wn = bo_mul_add(bo_mul_add(w, dt * (1 - gamma), alpha), dt * gamma, bo_load3(A + 3));
     bo_mat3 Rn = bo_mat_mul(R, bo_exp3(bo_scale(0.5 * dt, bo_add(w, wn))));
+    bo_vec3 a = bo_add(bo_load3(from->acceleration), bo_sub(bo_mat_vec(Rn, blow), bo_mat_vec(R, blow)));
     bo_vec3 an = bo_add(bo_mat_vec(Rn, bo_load3(A)), g), v = bo_load3(from->velocity);
-    bo_vec3 vn = bo_mul_add(bo_mul_add(v, dt * (1 - gamma), bo_load3(from->acceleration)), dt * gamma, an);
+    bo_vec3 vn = bo_mul_add(bo_mul_add(v, dt * (1 - gamma), a), dt * gamma, an);
     memcpy(to->pose.rotation, Rn.m, sizeof to->pose.rotation);
     bo_store3(to->pose.position, bo_mul_add(bo_load3(from->pose.position), 0.5 * dt, bo_add(v, vn)));
     bo_store3(to->velocity, vn);
     bo_store3(to->angular_velocity, bo_mat_vec(Rn, wn));
     bo_store3(to->acceleration, an);
     bo_store3(to->angular_acceleration, bo_mat_vec(Rn, bo_load3(A + 3)));
+    bo_store3(to->blow, bo_scale(-(1 - gamma) / gamma, blow));
 }
 
 void bo_tree_fly(const bough_tree_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,

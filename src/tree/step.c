@@ -554,7 +554,7 @@ static void forget_accelerations(const bough_tree_model *model, bough_tree_state
     memset(state->a, 0, (size_t)model->size * sizeof *state->a);
     for (int32_t k = 0; k < model->free_count; k++)
         for (int d = 0; d < 3; d++)
-            state->roots[k].acceleration[d] = state->roots[k].angular_acceleration[d] = 0;
+            state->roots[k].acceleration[d] = state->roots[k].angular_acceleration[d] = state->roots[k].blow[d] = 0;
 }
 
 /* *solved: they were solved for; else somebody knew them. */

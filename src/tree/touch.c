@@ -22,11 +22,45 @@ static bo_vec3 force_of(const bo_tree_point *point) {
     return f;
 }
 
+/* The biases of a part, which will not be zero. */
+static void lade(bo_tree_search *s, int32_t i) {
+    const bo_tree_part *part = &s->model->parts[i];
+    const bo_tree_joint *joint = part->joint >= 0 ? &s->model->joints[part->joint] : NULL;
+    bo_tree_touch *touch = s->touch;
+    touch->laden[touch->laden_count++] = (bo_tree_laden){.part = i, .first = part->offset, .count = part->r};
+    if (joint)
+        touch->laden[touch->laden_count++] = (bo_tree_laden){.part = i, .first = joint->offset, .count = joint->count};
+}
+
+/* All biases are zero, and it is known which ones will not be: of parts that touch, and those that they hang on. */
+static void clear_biases(bo_tree_search *s) {
+    bo_tree_touch *touch = s->touch;
+    if (touch->loads_kept) {
+        memset(touch->p, 0, 6 * (size_t)s->model->part_count * sizeof *touch->p);
+        memset(touch->p_q, 0, (size_t)s->model->size * sizeof *touch->p_q);
+    }
+    for (int32_t k = 0; k < touch->laden_count; k++) {
+        const bo_tree_laden *it = &touch->laden[k];
+        memset(touch->p + 6 * it->part, 0, 6 * sizeof *touch->p);
+        memset(touch->p_q + it->first, 0, (size_t)it->count * sizeof *touch->p_q);
+    }
+    touch->laden_count = 0, touch->loads_kept = false;
+    for (int32_t i = 0; i < s->model->part_count && touch->node_count > 0; i++)
+        if (touch->node_of[i] >= 0)
+            lade(s, i);
+    for (int32_t k = 0; k < touch->solid_count; k++)
+        lade(s, touch->solids[k]);
+    for (size_t i = 0; i < touch->point_count && touch->single_count > 0;
+         i++) /* points of one part follow each other */
+        if (touch->islands[touch->points[i].island].single &&
+            (i == 0 || touch->points[i].part != touch->points[i - 1].part))
+            lade(s, touch->points[i].part);
+}
+
 /* Biases by the forces of the points, on their parts and on solids. */
 static void load_points(bo_tree_search *s) {
     bo_tree_touch *touch = s->touch;
-    memset(touch->p, 0, 6 * (size_t)s->model->part_count * sizeof *touch->p);
-    memset(touch->p_q, 0, (size_t)s->model->size * sizeof *touch->p_q);
+    clear_biases(s);
     for (size_t i = 0; i < touch->point_count; i++) {
         const bo_tree_point *point = &touch->points[i];
         for (int k = 0; k < 3; k++) {
@@ -127,7 +161,8 @@ static bool any_but_zero(size_t count, const double *x) {
     return false;
 }
 
-/* Roots that fly, as bo_tree_fly() has them: velocities and places change by so much of the answer. */
+/* Roots that fly, as bo_tree_fly() has them: velocities and places change by so much of the answer. Accelerations are those in
+ * the axes where the root ends. */
 static void move_roots(bo_tree_search *s, double of_acceleration, double of_velocity, double of_place) {
     const bough_tree_model *model = s->model;
     for (int32_t k = model->first_flight; k < model->end_flight; k++) {
@@ -143,18 +178,21 @@ static void move_roots(bo_tree_search *s, double of_acceleration, double of_velo
             A[d] = BO_LANE_CONST(s->work->inertias[slot / 4].A[d], slot % 4);
         if (!any_but_zero(6, A))
             continue;
-        const bo_vec3 a = bo_mat_vec(R, bo_load3(A)), turn = bo_mat_vec(R, bo_load3(A + 3));
-        const bo_mat3 turned = bo_mat_mul(bo_exp3(bo_scale(of_place, turn)), R);
+        const bo_vec3 move = bo_load3(A), turn = bo_load3(A + 3);
+        const bo_vec3 a = bo_mat_vec(R, move), alpha = bo_mat_vec(R, turn);
+        const bo_mat3 turned = bo_mat_mul(bo_exp3(bo_scale(of_place, alpha)), R);
+        const bo_vec3 spin_up = bo_mul_add(bo_mat_tvec(R, bo_load3(root->angular_acceleration)), of_acceleration, turn);
         struct {
             double *to, by;
             bo_vec3 what;
         } const list[] = {{root->pose.position, of_place, a},
                           {root->velocity, of_velocity, a},
-                          {root->angular_velocity, of_velocity, turn},
-                          {root->acceleration, of_acceleration, a},
-                          {root->angular_acceleration, of_acceleration, turn}};
+                          {root->angular_velocity, of_velocity, alpha},
+                          {root->acceleration, of_acceleration, bo_mat_vec(turned, move)},
+                          {root->blow, of_acceleration, move}};
         for (size_t i = 0; i < sizeof list / sizeof *list; i++)
             bo_store3(list[i].to, bo_mul_add(bo_load3(list[i].to), list[i].by, list[i].what));
+        bo_store3(root->angular_acceleration, bo_mat_vec(turned, spin_up));
         memcpy(root->pose.rotation, turned.m, sizeof root->pose.rotation);
     }
 }
@@ -370,6 +408,7 @@ bool bo_tree_touch_begin(const bough_tree_model *model, bo_tree_work *w, const b
         return false;
     touch->loaded = w->loaded;
     if (w->loaded) {
+        touch->loads_kept = true;
         memcpy(touch->p_q, w->load, n * sizeof *w->load);
         memcpy(touch->p, w->load_wrench, 6 * parts * sizeof *w->load_wrench);
     } else {

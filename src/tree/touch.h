@@ -171,6 +171,11 @@ typedef struct bo_tree_cloud {
     double *side_by_side; /* all x of the samples, all y, all z: each padded to whole vectors with the first sample */
 } bo_tree_cloud;
 
+/* A part on whose frame, and on `count` of whose coordinates, forces of contact act. */
+typedef struct bo_tree_laden {
+    int32_t part, first, count;
+} bo_tree_laden;
+
 /* The sphere around all that a part, or a solid, touches with, and a bound on its speed. */
 typedef struct bo_tree_sphere {
     bo_vec3 centre;
@@ -221,7 +226,10 @@ struct bo_tree_touch {
     int32_t *solids;         /* def.solid_count: parts, inside, of those that touch */
     int32_t *place;          /* def.solid_count: their numbers among these; -1 */
     int32_t solid_count;
-    double *p, *p_q;   /* 6 of each part, coordinates: respond.c */
+    double *p, *p_q; /* 6 of each part, coordinates: respond.c; zero but where something is laden */
+    bo_tree_laden *laden;
+    int32_t laden_count;
+    bool loads_kept;   /* p and p_q hold loads of the step instead */
     bo_tree_run *runs; /* coordinates of trees that touch something: two for each part at most */
     int32_t run_count;
     double *answers; /* coordinates: accelerations by the contacts, in the runs */

@@ -143,7 +143,7 @@ static int32_t island_of(const bough_tree_model *model, const bo_tree_touch *tou
 }
 
 static void find_islands(const bough_tree_model *model, bo_tree_touch *touch) {
-    memset(touch->islands, 0, (size_t)model->part_count * sizeof *touch->islands);
+    memset(touch->islands, 0, (size_t)model->levels[0].end_part * sizeof *touch->islands);
     for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) /* roots come first */
         touch->islands[bo_tree_island_of(touch, model->parts[i].tree)].mass += model->parts[i].tree_mass;
     for (size_t k = 0; k < touch->point_count; k++)

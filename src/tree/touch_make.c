@@ -220,14 +220,15 @@ static bough_status make(bough_context *ctx, const bough_tree_model *model, cons
     touch->node_of = BO_NEW_ARRAY(ctx, int32_t, parts);
     touch->solids = BO_NEW_ARRAY(ctx, int32_t, def->solid_count);
     touch->place = BO_NEW_ARRAY(ctx, int32_t, def->solid_count);
+    touch->laden = BO_NEW_ARRAY(ctx, bo_tree_laden, 2 * parts);
     touch->islands = BO_NEW_ZEROS(ctx, bo_tree_island, parts);
     touch->join = BO_NEW_ARRAY(ctx, int32_t, parts);
     touch->stir = BO_NEW_ARRAY(ctx, double, parts);
     touch->runs = BO_NEW_ARRAY(ctx, bo_tree_run, 2 * parts);
     touch->p = BO_NEW_ZEROS(ctx, double, 12 * parts + 5 * n);
     if (!obstacles || !solids || !touch->now || !touch->before || !touch->moves || !touch->solid_of ||
-        !touch->node_of || !touch->solids || !touch->place || !touch->islands || !touch->join || !touch->stir ||
-        !touch->runs || !touch->p)
+        !touch->node_of || !touch->solids || !touch->place || !touch->laden || !touch->islands || !touch->join ||
+        !touch->stir || !touch->runs || !touch->p)
         return BOUGH_ERROR_MEMORY;
     touch->p_q = touch->p + 6 * parts, touch->answers = touch->p_q + n, touch->pushed = touch->answers + n;
     touch->rates = touch->pushed + n, touch->next = touch->rates + n;
@@ -267,6 +268,7 @@ void bo_tree_touch_free(bough_context *ctx, bo_tree_touch *touch) {
                             touch->numbers,
                             touch->solids,
                             touch->place,
+                            touch->laden,
                             touch->islands,
                             (void *)(uintptr_t)touch->def.between,
                             touch->fields,

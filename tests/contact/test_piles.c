@@ -133,7 +133,7 @@ static void check_that_overlaps_vanish(int kinds, int piles, double limit) {
     printf("%d piles: after 10 s the deepest overlap is %.2g m; %d piles have one of more than 0.1 mm\n", piles,
            deepest, deep);
     check_below(deepest, limit);
-    check(deep <= piles / 5);
+    check(deep <= 1 + piles / 10); /* 3 in 100, but how the stones of one pile fall is a matter of rounding */
     bough_context_destroy(ctx);
 }
 static void overlaps_vanish(void **unused) {

@@ -218,12 +218,44 @@ static void snapshots_go_on_with_the_same_bits(void **unused) {
     free_bar(&bar);
 }
 
+/* Guesses and pivots choose what a step reads: a snapshot has no others than there are. */
+static void forged_indices_do_not_fit(void **unused) {
+    (void)unused;
+    soft_bar bar = make_soft(1e7);
+    build *b = winged_in_flight(&bar);
+    bo_mb_state *s = bo_mb(b->state);
+    run_for(b, 0.02, 20);
+    const size_t size = bo_mb_snapshot_size(s), pivots = size - (size_t)s->work.lu.size;
+    double *kept = calloc(size, sizeof *kept);
+    bo_mb_snapshot_save(s, kept);
+    bo_mb_array arrays[BO_MB_ARRAYS];
+    bo_mb_list_arrays(s, arrays);
+    size_t trust = 0;
+    for (int i = 0; arrays[i].numbers != s->trust; i++)
+        trust += arrays[i].count;
+    check(bo_mb_numbers_fit(s, kept, kept + pivots));
+    const double wrong[] = {-1, 0.5, 1e9, NAN, INFINITY};
+    const size_t places[] = {trust, trust + (size_t)b->model->nv - 1, pivots, size - 1};
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+        for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            const double right = kept[places[p]];
+            kept[places[p]] = wrong[w];
+            check(!bo_mb_numbers_fit(s, kept, kept + pivots));
+            kept[places[p]] = right;
+        }
+    check(bo_mb_numbers_fit(s, kept, kept + pivots));
+    free(kept);
+    free_build(b);
+    free_bar(&bar);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_joints_connect_flies_together),
                                        cmocka_unit_test(winged_hubs_that_collide_keep_their_momenta),
                                        cmocka_unit_test(full_order_keeps_its_momenta),
                                        cmocka_unit_test(impulses_of_forces_count),
                                        cmocka_unit_test(kicks_are_not_undone),
-                                       cmocka_unit_test(snapshots_go_on_with_the_same_bits)};
+                                       cmocka_unit_test(snapshots_go_on_with_the_same_bits),
+                                       cmocka_unit_test(forged_indices_do_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,39 @@ static void what_falls_comes_to_rest(void **state) {
     }
 }
 
+/* A stiff bar that hits the ground with one end spins, and flies on with the energy that the blow has left it: its weight
+ * alone acts on it then. */
+static void blows_are_over_when_they_are(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bars b;
+    const bo_touch_obstacle ground = slope(0, 0.5);
+    prepare_bars(&b, ctx, 1, 1e-4, true);
+    b.parts[0].position[2] = 1.2, b.parts[0].locked = true;
+    turn(&b.parts[0], -0.5);
+    grow_bars(&b);
+    touch(&b, &ground, 0, NULL, 0.5);
+    b.state->roots[0].velocity[2] = -8;
+    check_ok(ctx, bough_tree_state_update(ctx, b.model, b.state));
+    const double start = energy_of(&b);
+    double last = start, worst = 0, spin = 0;
+    int32_t hits = 0, flies = 0;
+    for (int step = 0; step < 60; step++) {
+        double deepest = 0;
+        check_ok(ctx, bough_tree_step(ctx, b.model, b.state, 1.0 / 240));
+        const bool hit = sum_of_forces(&b, &deepest).z > 0;
+        const double now = energy_of(&b);
+        if (!hit && hits > 0)
+            worst = fmax(worst, fabs(now - last) / last), flies++;
+        hits += hit, last = now;
+        spin = fmax(spin, bo_norm(bo_load3(b.state->roots[0].angular_velocity)));
+    }
+    check(hits > 0 && flies > 5 && spin > 10 && last < 0.9 * start);
+    check_below(worst, 1e-7);
+    clear_bars(&b);
+    bough_context_destroy(ctx);
+}
+
 /* A stiff bar on a slope slides as Coulomb says, or holds. Two in one line do so, too, but for the creep by which friction
  * holds trees of several parts: e (1 - sqrt(1 - tan a / mu)). */
 static void bars_slide_as_coulomb_says(void **state) {
@@ -409,10 +442,14 @@ static void energies_are_those_of_now(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_falls_comes_to_rest),   cmocka_unit_test(bars_slide_as_coulomb_says),
-        cmocka_unit_test(collisions_keep_momenta),    cmocka_unit_test(forces_do_what_they_were_found_for),
-        cmocka_unit_test(snapshots_know_contacts),    cmocka_unit_test(what_is_cut_off_lands),
-        cmocka_unit_test(wrong_contacts_are_refused), cmocka_unit_test(energies_are_those_of_now)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_falls_comes_to_rest),
+                                       cmocka_unit_test(blows_are_over_when_they_are),
+                                       cmocka_unit_test(bars_slide_as_coulomb_says),
+                                       cmocka_unit_test(collisions_keep_momenta),
+                                       cmocka_unit_test(forces_do_what_they_were_found_for),
+                                       cmocka_unit_test(snapshots_know_contacts),
+                                       cmocka_unit_test(what_is_cut_off_lands),
+                                       cmocka_unit_test(wrong_contacts_are_refused),
+                                       cmocka_unit_test(energies_are_those_of_now)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,40 +1,20 @@
-// The npm package bough-rt, as it was built into build/wasm/npm. BOUGH_PROGRAM packs what is stepped; BOUGH_RUN_PACK, a
-// native program with BOUGH_PORTABLE_BITS, does the same steps.
+// The npm package bough-rt, as it was built into build/wasm/npm: packs, mechanisms, types.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { test } from "node:test";
+import { bar, compared, folder, here, load, packed, refuses, without } from "./common.js";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const folder = process.env.BOUGH_NPM ?? join(here, "../../../build/wasm/npm");
-const { BoughError, load } = await import(pathToFileURL(join(folder, "index.js")).href);
-const { BOUGH_PROGRAM: program, BOUGH_RUN_PACK: native } = process.env;
-
-// Three bars, one on the other, held at one end; none of their energy is lost.
-const bar = { mesh: { generate: "box", type: "hex8", size: [1, 0.1, 0.1], cells: [8, 1, 1] }, basis: { r: 6 }, material: { young: 1e7, poisson: 0.3, density: 1000 },
-    damping: { stiffness: 0 }, interfaces: { base: { select: "x0" }, tip: { select: "x1" } } };
+// Three bars, one on the other, held at one end.
 const scene = {
-    bough: 1, name: "bars", gravity: [0, 0, -9.81], time: { dt: 0.004, duration: 1 }, components: { bar },
+    components: { bar },
     parts: [{ name: "low", component: "bar", fix: "base" }, { name: "middle", component: "bar", parent: "low", interface: "tip" }, { name: "high", component: "bar", parent: "middle", interface: "tip" }],
 };
 
-let work, path, bytes, component, bough, model;
-
-before(async () => {
-    work = mkdtempSync(join(tmpdir(), "bough-rt-"));
-    path = join(work, "bars.pack");
-    writeFileSync(join(work, "scene.json"), JSON.stringify(scene));
-    execFileSync(program, ["pack", join(work, "scene.json"), "-o", path], { stdio: "pipe" });
-    bytes = readFileSync(path);
-    component = readFileSync(join(work, "scene.cooked", "bar.bough"));
-    bough = await load();
-    model = bough.readPack(bytes);
-});
-after(() => rmSync(work, { recursive: true, force: true }));
+const { work, path, cooked } = packed(scene), bytes = readFileSync(path), component = cooked("bar");
+const bough = await load(), model = bough.readPack(bytes);
 
 const withState = (use) => {
     const state = model.createState();
@@ -44,8 +24,6 @@ const withState = (use) => {
         state.dispose();
     }
 };
-const refuses = (what, sentence) => assert.throws(what, (error) => error instanceof BoughError && sentence.test(error.message), String(sentence));
-
 test("a pack has its parts, with names, vertices and triangles", () => {
     assert.deepEqual(model.parts.map(({ name, parent }) => [name, parent]), [["low", -1], ["middle", 0], ["high", 1]]);
     assert.equal(model.size, 18);
@@ -53,14 +31,13 @@ test("a pack has its parts, with names, vertices and triangles", () => {
     assert.ok(model.triangles.length > 100 && model.triangles.every((vertex) => vertex < model.vertexCount));
 });
 
-test("steps have the bits of a native program's", { skip: native && existsSync(native) ? false : "there is no native program to compare with" }, () => {
-    const wanted = execFileSync(native, [path, "1000"], { encoding: "utf8" }).trim().split("\n").map((line) => line.split(" ").map(Number));
+test("steps have the bits of a native program's", { skip: without("run_pack") }, () => {
     withState((state) => {
         for (let i = 0; i < 1000; i++) {
             if (i < 500) state.pull("high", 0, [1, 0.5, 1], 100, 1);
             state.advance(1 / 240);
         }
-        assert.deepEqual(Array.from(state.q, (q, i) => [q, state.v[i]]), wanted);
+        assert.deepEqual(Array.from(state.q, (q, i) => [q, state.v[i]]).flat(), compared("run_pack", path, "1000"));
     });
 });
 
@@ -194,7 +171,7 @@ test("a mechanism gives way as its spring says", () => {
     assert.equal(state.poses.length, 24);
     assert.ok(Math.abs(state.energies.elastic - 0.5 * stiffness * angle ** 2) < 1e-3);
     refuses(() => state.push(1, [0, 0, 0]), /from 0 to 0 is wanted, not 1/);
-    refuses(() => bough.createMechanism({ links: [{}], joints: [{ kind: "hing", parent: 0, child: 0 }], endEffectors: [] }), /no kind of joint called "hing"/);
+    refuses(() => bough.createMechanism({ links: [{}], joints: [{ kind: "hing", parent: 0, child: 0 }], endEffectors: [] }), /joints\[0\]: kind: there is no "hing"; there are weld, hinge/);
     state.dispose();
     mechanism.dispose();
 });
@@ -261,11 +238,19 @@ test("types.ts agrees with the package's types", { skip: existsSync(compiler) ? 
 });
 
 test("every member that the types name is there", () => {
-    const text = readFileSync(join(folder, "index.d.ts"), "utf8");
-    withState((state) => {
-        const body = text.slice(text.indexOf("export class TreeState"), text.indexOf("/** A mechanism"));
-        const names = [...body.matchAll(/^ {4}(?:readonly |get |set )?(\w+)[(:]/gm)].map(([, name]) => name).filter((name) => name !== "constructor");
-        assert.ok(names.length > 30);
-        for (const name of names) assert.ok(name in state, name);
-    });
+    const text = readFileSync(join(folder, "index.d.ts"), "utf8"), c = bough.readComponent(component);
+    const mechanism = bough.createMechanism({ links: [{}, { position: [1, 0, 0] }], joints: [{ kind: "hinge", parent: 0, child: 1, inChild: { position: [-1, 0, 0] }, stiffness: 1 }], endEffectors: [{ link: 1 }] });
+    const multibody = bough.createMultibody({ bodies: [{}] }), system = multibody.createState(), tree = model.createState();
+    const mesh = bough.createShapeMesh({ positions: [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], triangles: [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2] });
+    const all = {
+        Bough: bough, Component: c, ShapeMesh: mesh, Curve: bough.createCurve({ times: [0], values: [0] }), TreeModel: model, TreeState: tree, TreeRecording: tree.record(), Mechanism: mechanism, MechanismState: mechanism.createState(),
+        Multibody: multibody, MultibodyState: system, Actor: system.actor([{ body: 0, shape: {} }]), World: bough.createWorld(),
+    };
+    const classes = [...text.matchAll(/^export (?:class|interface) (\w+)[^{]*\{([^]*?)^\}/gm)].filter(([whole, name]) => whole.startsWith("export class") ? name !== "BoughError" : name === "Bough");
+    assert.deepEqual(classes.map(([, name]) => name).sort(), Object.keys(all).sort());
+    for (const [, name, body] of classes) {
+        const members = [...body.matchAll(/^ {4}(?:readonly |get |set )?(\w+)[(:]/gm)].map(([, member]) => member).filter((member) => member !== "constructor");
+        assert.ok(members.length > 0);
+        for (const member of members) assert.ok(member in all[name], `${name}.${member}`);
+    }
 });

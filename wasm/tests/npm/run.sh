@@ -1,12 +1,12 @@
 #!/bin/sh
-# run.sh PROGRAM RUN_PACK: the tests of the npm package that was built into build/wasm/npm, with the program that packs and
-# a native one that steps packs. Closes with "N passed, N failed".
+# run.sh PROGRAM FOLDER: the tests of the npm package that was built into build/wasm/npm, with the program that packs, and
+# the folder of native ones that step the same (run_pack, run_world, run_robot). Closes with "N passed, N failed".
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-BOUGH_PROGRAM=$1 BOUGH_RUN_PACK=$2
-export BOUGH_PROGRAM BOUGH_RUN_PACK
+BOUGH_PROGRAM=$1 BOUGH_NATIVE=$2
+export BOUGH_PROGRAM BOUGH_NATIVE
 code=0
-told=$(node --test --test-reporter=tap "$here/rt.test.js" </dev/null 2>&1) || code=$?
+told=$(node --test --test-reporter=tap "$here"/*.test.js </dev/null 2>&1) || code=$?
 [ $code = 0 ] || printf '%s\n' "$told"
 printf '%s\n' "$told" | awk -v code="$code" '
     /^# (pass|fail|skipped) [0-9]+/ { count[$2] = $3 }
