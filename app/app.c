@@ -136,8 +136,16 @@ static bool show_progress(void *user, const bough_progress *p) {
     return !interrupted;
 }
 
+static atomic_bool hushed;
+
+void app_hush_warnings(void) {
+    hushed = true;
+}
+
 static void show_warning(void *user, const char *sentence) {
     (void)user;
+    if (hushed)
+        return;
     app_clear_progress();
     fprintf(stderr, "bough: warning: %s\n", sentence);
 }

@@ -55,6 +55,8 @@ int app_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void app_show_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Removes the progress line, if any. */
 void app_clear_progress(void);
+/* Warnings are not shown from now on: for what is done a second time. */
+void app_hush_warnings(void);
 /* True after Ctrl-C. */
 bool app_interrupted(void);
 /* Called in the signal by which a second Ctrl-C ends the program at once. */

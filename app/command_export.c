@@ -121,6 +121,7 @@ static bough_status list_reading(const arguments *a, reading *r) {
     if (status)
         app_fail(ctx);
     else {
+        app_hush_warnings(); /* they were said the first time */
         bough_context_set_reading(one, on_reading, r);
         status = rehearse(one, a->scene.path);
         app_clear_progress();

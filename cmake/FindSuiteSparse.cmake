@@ -6,7 +6,8 @@ find_library(SuiteSparse_METIS metis)
 find_path(SuiteSparse_METIS_INCLUDE_DIR metis.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(SuiteSparse REQUIRED_VARS SuiteSparse_CHOLMOD SuiteSparse_KLU SuiteSparse_METIS
-  SuiteSparse_INCLUDE_DIR SuiteSparse_METIS_INCLUDE_DIR)
+  SuiteSparse_INCLUDE_DIR SuiteSparse_METIS_INCLUDE_DIR
+  REASON_FAILURE_MESSAGE "Debian has it in libsuitesparse-dev and libmetis-dev")
 if(SuiteSparse_FOUND AND NOT TARGET SuiteSparse::Cholmod)
   add_library(SuiteSparse::Cholmod UNKNOWN IMPORTED)
   set_target_properties(SuiteSparse::Cholmod PROPERTIES IMPORTED_LOCATION ${SuiteSparse_CHOLMOD}

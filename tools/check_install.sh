@@ -36,7 +36,7 @@ same() {
 cmake -DBOUGH_INSTALL=ON "$build" >/dev/null
 targets="bough bough_rt_shared bough_full_shared manual"
 python=OFF
-if cmake --build "$build" --target help | grep -q bough_python_package; then
+if cmake --build "$build" --target help | grep bough_python_package >/dev/null; then
     python=ON
     targets="$targets bough_python_package"
 fi
@@ -275,7 +275,11 @@ check_runtime() {
     if cmake -S "$work/projects/cmake" -B "$work/none" -DCMAKE_PREFIX_PATH="$work/rt" >"$work/log" 2>&1; then
         fail "find_package finds components that are not installed"
     fi
-    grep -q 'bough' "$work/log" || fail "find_package does not say what is missing"
+    tr -s ' \n' '  ' <"$work/log" | grep -q 'only the runtime is installed here' || fail "find_package does not say what is missing"
+    mkdir "$work/misspelt"
+    sed 's/COMPONENTS .*)/COMPONENTS rtt)/' "$work/projects/cmake/CMakeLists.txt" >"$work/misspelt/CMakeLists.txt"
+    ! cmake -S "$work/misspelt" -B "$work/misspelt/build" -DCMAKE_PREFIX_PATH="$work/rt" >"$work/log" 2>&1 || fail "find_package takes any component"
+    tr -s ' \n' '  ' <"$work/log" | grep -q 'there is no component "rtt"; there are rt, full' || fail "find_package does not say which components there are"
     echo "the runtime alone: $(find "$work/rt" -type f | wc -l) files"
 }
 

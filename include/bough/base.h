@@ -87,9 +87,10 @@ typedef struct bough_context_def {
     void (*release)(void *user, void *block);
     void *memory_user;
 
-    /* Threads. thread_count 0: one per core. run_tasks, when given, replaces the context's own pool: it must call
-     * task(data, i) once for each i in 0..count-1, from any threads, and return when all are done. Results do not
-     * depend on the number of threads or on the order of the calls. */
+    /* Threads. thread_count 0: one per core; at most 1,024 are made. run_tasks, when given, replaces the context's own
+     * pool: it must call task(data, i) once for each i in 0..count-1, from any threads, and return when all are done.
+     * Results do not depend on the number of threads or on the order of the calls. A child process that fork() made may
+     * go on with the contexts of its parent, whose threads it does not have: it does all tasks in its own. */
     int32_t thread_count;
     void (*run_tasks)(void *user, bough_task task, void *data, int32_t count);
     void *tasks_user;

@@ -11,10 +11,13 @@ What is let go of inside of a callback may be in use by the call around it, and 
 import atexit
 import difflib
 import math
+import numbers
+import os
 import sys
 import threading
 import warnings
 import weakref
+from threading import get_ident
 
 import numpy as np
 
@@ -194,6 +197,9 @@ class Single:
                                "arrays), and make one there", lib.BOUGH_ERROR_UNSUPPORTED)
 
 
+if hasattr(os, "register_at_fork"):  # another thread may have it while this one forks
+    os.register_at_fork(after_in_child=lambda: setattr(Block, "lock", threading.RLock()))
+
 _ending = {}  # by block: who waits until no call has its pointer any more
 
 
@@ -269,7 +275,9 @@ class Context(Single):
         self._listeners = _Listeners(progress, warn or _warn)
         handle = ffi.new_handle(self._listeners)
         definition = lib.bough_default_context_def()
-        definition.thread_count = int(threads)
+        if not isinstance(threads, numbers.Integral):
+            raise wrong(f"a context needs 0 threads (one per core) or more, not {threads!r}")
+        definition.thread_count = max(-1, min(int(threads), 2**31 - 1))
         definition.progress, definition.progress_user = lib.bough_py_progress, handle
         definition.warn, definition.warn_user = lib.bough_py_warn, handle
         self._count = None
@@ -414,11 +422,58 @@ class Handle(Single):
             self.close()
 
 
+class Alone(Handle):
+    """What one thread at a time may use. Its calls go through _alone(), which refuses those of a second thread; a callback
+    of the call may call more."""
+
+    _users = None  # {0: the thread that is inside of a call}
+
+    def _own(self, *arguments, **settings):
+        self._users = {}
+        super()._own(*arguments, **settings)
+
+    @property
+    def _user(self):
+        return self._users.get(0)
+
+    def _in_use(self):
+        return f"this {type(self).__name__} is in use by another thread; make one for each thread"
+
+    def _alone(self, function, *arguments):
+        """Calls a function for the one thread that is inside. Ctrl-C may raise behind every call of Python: what lets go
+        calls nothing, and knows by the entry alone whether it is this thread's."""
+        owner = me = get_ident()
+        users = self._users
+        if users and users.get(0) == me:
+            return function(*arguments)
+        try:
+            owner = users.setdefault(0, me)
+            if owner != me:
+                raise wrong(self._in_use())
+            return function(*arguments)
+        finally:
+            if owner == me and 0 in users and users[0] == me:
+                del users[0]
+
+    def _call_alone(self, function, *arguments):
+        """As call(), alone."""
+        ctx = context()
+        status = self._alone(function, ctx.pointer, *arguments)
+        del arguments
+        if status != lib.BOUGH_OK or _left:
+            ctx.check(status)
+
+
 def of(kind, thing):
     """What the library made, of a handle of this kind."""
     if not isinstance(thing, kind):
         raise wrong(f"a bough.{kind.__name__} is wanted, not {thing!r}")
     return thing._c
+
+
+def optional(kind, thing):
+    """The same where the library takes NULL for None."""
+    return ffi.NULL if thing is None else of(kind, thing)
 
 
 @atexit.register
@@ -492,6 +547,17 @@ class _Arrays(Handle):
         array = self.__dict__[name] = window(self._block, place, shapes[name], self.writable)
         self.__dict__.setdefault("_kept", []).append(name)
         return array
+
+    def __setattr__(self, name, value):
+        """What is assigned to an array, `state.q = numbers`, becomes its content."""
+        if name.startswith("_") or self._block is None or isinstance(getattr(type(self), name, None), property) or name not in self._shapes():
+            super().__setattr__(name, value)
+            return
+        array = getattr(self, name)
+        try:
+            array[...] = value
+        except (TypeError, ValueError) as error:
+            raise wrong(f"{name} holds numbers of shape {' x '.join(map(str, array.shape))}: {error}") from None
 
     def __dir__(self):
         return sorted(set(super().__dir__()) | set(self._shapes()))

@@ -12,21 +12,41 @@ from ._core import KINDS, Handle, copied, ffi, lib, nearest, text, wrong
 # ---- arguments ----
 
 
+def whole(number, what, least=None):
+    """A whole number; one of NumPy, or 2.0, is one, too."""
+    try:
+        found = int(number)
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None or isinstance(number, str) or found != number or (least is not None and found < least) or not -2**31 <= found < 2**31:
+        raise wrong(f"a {what} is wanted, a whole number{'' if least is None else f' of {least} or more'}, not {number!r}")
+    return found
+
+
 def existing(number, count, what):
     """A number of something, checked for functions of the library that ask for one that exists."""
-    if not 0 <= number < count:
+    if not 0 <= whole(number, what) < count:
         raise wrong(f"there is no {what} {number}; there are {count}, counted from 0")
     return int(number)
 
+
+def changed(change):
+    """A change of parts, which must say of which one."""
+    if "part" not in mapping(change, "bough_change"):
+        raise wrong(f'a change of parts needs a "part", and {change!r} has none')
+    return change
 
 
 def floats(values, *shape, kind="<f8"):
     """A contiguous array of these values; shape: what it must have, -1 for any number. Numbers without a shape (one after
     the other) get it, and one row may stand for rows; but rows and columns are not taken for each other."""
-    given = np.asarray(values)
+    given = _array(values)
     if given.dtype.kind == "c":
         raise wrong("real numbers are wanted, not complex ones")
-    array = np.ascontiguousarray(given, dtype=kind)
+    try:
+        array = np.ascontiguousarray(given, dtype=kind)
+    except (TypeError, ValueError) as error:
+        raise wrong(f"numbers are wanted: {error}") from None
     if not shape or array.shape == shape or _fits(array.shape, shape):
         return array
     if array.ndim == 1 or array.size == 0 or _fits((1, *array.shape), shape) or _fits(_long(array.shape), _long(shape)):
@@ -36,6 +56,13 @@ def floats(values, *shape, kind="<f8"):
             pass
     names = " x ".join("n" if n < 0 else str(n) for n in shape)
     raise wrong(f"numbers of shape {names} are wanted, not {' x '.join(map(str, given.shape)) or 'one'}")
+
+
+def _array(values):
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise wrong(f"numbers are wanted: {error}") from None
 
 
 def _fits(shape, wanted):
@@ -48,7 +75,7 @@ def _long(shape):
 
 def ints(values, *shape):
     """The same with whole numbers."""
-    given = np.asarray(values)
+    given = _array(values)
     if given.dtype.kind == "b":
         raise wrong("whole numbers are wanted, not truths; numpy.flatnonzero(mask) has the numbers of a mask")
     if given.size and given.dtype.kind in "iuf":
@@ -97,6 +124,15 @@ def output(out, shape, kind):
     return out
 
 
+def octets(data):
+    """Bytes for C, and how many there are."""
+    try:
+        view = memoryview(data).cast("B")
+    except TypeError:
+        raise wrong(f"bytes are wanted, not {type(data).__name__}") from None
+    return ffi.from_buffer(view), view.nbytes
+
+
 def _chars(text):
     if b"\0" in text:
         raise wrong(f"{text!r} has a byte 0, with which a text of C would end")
@@ -105,12 +141,22 @@ def _chars(text):
 
 def path(name):
     """A file's name for C."""
-    return ffi.NULL if name is None else _chars(os.fsencode(name))
+    try:
+        return _chars(os.fsencode(name))
+    except TypeError:
+        raise wrong(f"the name of a file is wanted, not {name!r}") from None
 
 
 def chars(name):
     """A text for C."""
-    return ffi.NULL if name is None else _chars(str(name).encode())
+    if name is None:
+        raise wrong("a name is wanted, not None")
+    return _chars(str(name).encode())
+
+
+def nullable(make, value):
+    """The same where the library takes NULL for None."""
+    return ffi.NULL if value is None else make(value)
 
 
 _enums = {}
@@ -128,6 +174,8 @@ def _words(kind):
 def enum(kind, value):
     """The number of an enum's value by its name: enum("bough_element_type", "tet4")."""
     if not isinstance(value, str):
+        if whole(value, "name") not in [n for w, n in _words(kind).items() if not w.endswith("count")]:
+            raise wrong(f"there is no {kind.removeprefix('bough_').replace('_', ' ')} {value}")
         return int(value)
     word = value.lower().replace("_", "-").replace(" ", "-")
     if word not in _words(kind):

@@ -5,8 +5,8 @@ import threading
 
 import numpy as np
 
-from ._core import Handle, NotFinite, call, fetch, ffi, lib, of, text, window, wrong
-from ._values import Keep, chars, definition, enum, existing, floats, ints, output, path, pointer, record, word
+from ._core import Handle, NotFinite, call, fetch, ffi, lib, of, optional, text, window, wrong
+from ._values import Keep, chars, definition, enum, existing, floats, ints, nullable, octets, output, path, pointer, record, word
 from .fem import Body, LoadCase
 
 VERDICTS = ("frequencies", "forces", "motion", "loads")
@@ -39,7 +39,7 @@ class Component(Handle):
     @classmethod
     def read(cls, data):
         """The same from bytes."""
-        return cls._of(fetch(lib.bough_component_read, ffi.from_buffer(data), len(data)))
+        return cls._of(fetch(lib.bough_component_read, *octets(data)))
 
     def __reduce_ex__(self, protocol):
         return Component.read, (bytes(self),)
@@ -229,7 +229,7 @@ def cook(body, load_case=None, interfaces=None, times=False, **settings):
     r, basis ("mass-loaded+derivatives"), tolerance, elastic, keep_volume, ... With times also seconds of each phase."""
     keep, seconds = _keep(body), np.zeros(lib.BOUGH_COOK_PHASE_COUNT)
     component = ffi.new("bough_component **")
-    call(lib.bough_cook, body._c, load_case._c if load_case else ffi.NULL, _cook_def(body, interfaces or {}, settings, keep),
+    call(lib.bough_cook, body._c, optional(LoadCase, load_case), _cook_def(body, interfaces or {}, settings, keep),
          pointer(seconds), component)
     found = Component._of(component[0])
     return (found, dict(zip(cook_phases(), seconds))) if times else found
@@ -238,7 +238,7 @@ def cook(body, load_case=None, interfaces=None, times=False, **settings):
 def cook_alike(body, pattern_body, pattern, load_case=None, interfaces=None, **settings):
     """Cooks a body that differs a little from that of a component (cooked with keep_volume), with the same coordinates."""
     keep = _keep(body)
-    return Component._of(fetch(lib.bough_cook_alike, body._c, load_case._c if load_case else ffi.NULL,
+    return Component._of(fetch(lib.bough_cook_alike, body._c, optional(LoadCase, load_case),
                                _cook_def(body, interfaces or {}, settings, keep), pattern_body._c, pattern._c))
 
 
@@ -259,7 +259,7 @@ class CookJob(Handle):
     """A component file or a mesh, ready to be cooked. changes: what goes over the file, {"basis": {"r": 12}}."""
 
     def __init__(self, name, changes=None):
-        self._own(fetch(lib.bough_cook_job_load, path(name), chars(json.dumps(changes) if changes else None)),
+        self._own(fetch(lib.bough_cook_job_load, path(name), nullable(chars, json.dumps(changes) if changes else None)),
                   lib.bough_cook_job_destroy)
 
     name = property(lambda self: text(lib.bough_cook_job_name(self._c)), doc="The file's name for it.")
@@ -278,7 +278,7 @@ class CookJob(Handle):
 
     def set_resume_path(self, name):
         """The file in which a cancelled run leaves its basis and finds it again; None: none."""
-        call(lib.bough_cook_job_set_resume_path, self._c, path(name))
+        call(lib.bough_cook_job_set_resume_path, self._c, nullable(path, name))
 
     def run(self):
         """Cooks it."""
@@ -294,7 +294,7 @@ class CookPlan(Handle):
     """The components of a scene of parts, or of one component file: `items` says what is to be cooked."""
 
     def __init__(self, name, changes=None, output=None):
-        self._own(fetch(lib.bough_cook_plan_load, path(name), chars(json.dumps(changes) if changes else None), path(output)),
+        self._own(fetch(lib.bough_cook_plan_load, path(name), nullable(chars, json.dumps(changes) if changes else None), nullable(path, output)),
                   lib.bough_cook_plan_destroy)
 
     folder = property(lambda self: text(lib.bough_cook_plan_folder(self._c)), doc="Where the components of a scene go.")

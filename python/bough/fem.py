@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ._core import Cancelled, Handle, NoConvergence, _Arrays, call, fetch, ffi, lib, of, text, window, wrong
+from ._core import Alone, Cancelled, Handle, NoConvergence, _Arrays, call, fetch, ffi, lib, of, optional, text, window, wrong
 from ._values import (chars, default, definition, displacements, fill, floats, ints, mapping, path, pointer, record,
-                      vector)
+                      vector, whole)
 from .mesh import Mesh
 from .rig import meshes_in
 
@@ -77,7 +77,7 @@ class Body(Handle):
                 material = Material(material) if isinstance(material, str) else Material(**mapping(material, "bough.Material"))
             settings["material"] = material._c[0]
         if regions:
-            settings["regions"] = [{"set": name, "material": m._c[0]} for name, m in regions]
+            settings["regions"] = [{"set": name, "material": of(Material, m)[0]} for name, m in regions]
         self._take(fetch(lib.bough_body_create, of(Mesh, mesh), definition("bough_body_def", settings, keep)))
 
     def _take(self, body, owner=None):
@@ -148,7 +148,7 @@ class Body(Handle):
             definition_.on_step, definition_.on_step_user = lib.bough_py_on_step, handle
         result = ffi.new("bough_static_result *")
         try:
-            call(lib.bough_body_static, self._c, load_case._c if load_case else ffi.NULL, definition_, pointer(u), result)
+            call(lib.bough_body_static, self._c, optional(LoadCase, load_case), definition_, pointer(u), result)
         except (NoConvergence, Cancelled) as error:
             error.u, error.report = u.reshape(-1, 3), record(result)
             raise
@@ -161,7 +161,7 @@ class Body(Handle):
 
     def modes(self, count, load_case=None, u=None):
         """The lowest modes of small vibrations about u."""
-        return Modes(fetch(lib.bough_body_modes, self._c, load_case._c if load_case else ffi.NULL, count, pointer(self._u(u))))
+        return Modes(fetch(lib.bough_body_modes, self._c, optional(LoadCase, load_case), whole(count, "count of modes"), pointer(self._u(u))))
 
 
 def load_body(name):
@@ -248,7 +248,7 @@ class BodyTouch(Handle):
         return "<bough.BodyTouch, closed>" if self.closed else f"<bough.BodyTouch: {self._count} obstacles>"
 
 
-class BodyState(_Arrays):
+class BodyState(Alone, _Arrays):
     """A body in motion: u and v (n x 3, windows; call restart() after they were written), time, iterations.
 
         state = body.state(body.load_case().gravity(), bough.BodyTouch([{"shapes": [{"kind": "plane"}]}]))
@@ -258,8 +258,8 @@ class BodyState(_Arrays):
     def __init__(self, body, load_case=None, touch=None, u=None, v=None, integrator=None, **settings):
         self.body, self._touch = body, touch
         d, keep = ffi.new("bough_body_state_def *", lib.bough_default_body_state_def()), [body._u(u), body._u(v)]
-        d.load_case = ffi.NULL if load_case is None else of(LoadCase, load_case)
-        d.touch = ffi.NULL if touch is None else of(BodyTouch, touch)
+        d.load_case = optional(LoadCase, load_case)
+        d.touch = optional(BodyTouch, touch)
         d.u, d.v = map(pointer, keep)
         method = definition("bough_integrator_def", {**settings, **({} if integrator is None else {"name": integrator})})
         d.integrator = method[0]
@@ -277,25 +277,25 @@ class BodyState(_Arrays):
 
     def restart(self):
         """Forgets the steps before; call it after u, v or time were written."""
-        call(lib.bough_body_state_restart, self._c)
+        self._call_alone(lib.bough_body_state_restart, self._c)
 
     def step(self, dt):
         """One step; when it fails nothing has moved, and a shorter one may do."""
-        call(lib.bough_body_state_step, self._c, dt)
+        self._call_alone(lib.bough_body_state_step, self._c, dt)
 
     def advance(self, dt):
         """dt of time in one step or, where that fails, in parts of it; returns how many."""
         steps = ffi.new("int32_t *")
-        call(lib.bough_body_state_advance, self._c, dt, steps)
+        self._call_alone(lib.bough_body_state_advance, self._c, dt, steps)
         return steps[0]
 
     def settle(self):
         """Goes to the equilibrium, and is at rest there."""
-        call(lib.bough_body_state_settle, self._c)
+        self._call_alone(lib.bough_body_state_settle, self._c)
 
     def push(self, force=None):
         """Forces (n x 3, N) that act from now on; None: none."""
-        call(lib.bough_body_state_push, self._c, pointer(self.body._u(force)))
+        self._call_alone(lib.bough_body_state_push, self._c, pointer(self.body._u(force)))
 
     @property
     def contacts(self):
@@ -314,7 +314,7 @@ class BodyState(_Arrays):
     def energies(self):
         """elastic, kinetic, external, contact, work, momentum, angular_momentum, gap."""
         energies = ffi.new("bough_body_energies *")
-        call(lib.bough_body_state_measure, self._c, energies)
+        self._call_alone(lib.bough_body_state_measure, self._c, energies)
         return record(energies)
 
 

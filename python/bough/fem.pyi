@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle, _Arrays
+from ._core import Alone, Handle, _Arrays
 from .mesh import Mesh
 from ._values import Record
 MODELS: Any
@@ -60,7 +60,7 @@ class BodyTouch(Handle):
     def __init__(self, obstacles: Sequence[Any] = ..., lead: Any | None = ..., **settings: Any) -> None: ...
     def __repr__(self) -> str: ...
 
-class BodyState(_Arrays):
+class BodyState(Alone, _Arrays):
     def __init__(self, body: Any, load_case: Any | None = ..., touch: Any | None = ..., u: ArrayLike | None = ..., v: ArrayLike | None = ..., integrator: Any | None = ..., **settings: Any) -> None: ...
     @property
     def time(self) -> float: ...

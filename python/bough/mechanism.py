@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import Handle, _Arrays, call, context, fetch, ffi, lib, nearest, text, window, wrong
-from ._values import Keep, chars, definition, existing, floats, path, pointer, pose, record, structs, vector
+from ._core import Alone, Handle, _Arrays, call, context, fetch, ffi, lib, nearest, of, text, window, wrong
+from ._values import Keep, chars, definition, existing, floats, path, pointer, pose, record, structs, vector, whole
 from .rig import Actor, meshes_in
 
 
@@ -86,7 +86,7 @@ class Mechanism(Handle):
 
     def modes(self, count):
         """Frequencies, and twists of the links in each mode (count x links x 6)."""
-        links = lib.bough_mechanism_describe(self._c).link_count
+        links, count = lib.bough_mechanism_describe(self._c).link_count, whole(count, "count of modes")
         hz, twists, found = np.empty(max(count, 0)), np.empty((max(count, 0), links, 6)), ffi.new("int32_t *")
         call(lib.bough_mechanism_modes, self._c, count, pointer(hz), pointer(twists), found)
         return hz[:found[0]], twists[:found[0]]
@@ -145,6 +145,7 @@ def matrices(poses):
 
 
 def _frequencies(function, c, count):
+    count = whole(count, "count of frequencies")
     hz, found = np.empty(max(count, 0)), ffi.new("int32_t *")
     call(function, c, count, pointer(hz), found)
     return hz[:found[0]]
@@ -173,7 +174,7 @@ class MechanismModel(_Arrays):
 
     def __init__(self, mechanism, statics, settings):
         self.mechanism = mechanism
-        self._own(fetch(lib.bough_mechanism_model_create, mechanism._c, statics._c,
+        self._own(fetch(lib.bough_mechanism_model_create, mechanism._c, of(Statics, statics),
                         definition("bough_mechanism_model_def", settings)), lib.bough_mechanism_model_destroy, [mechanism])
 
     @classmethod
@@ -213,7 +214,7 @@ class MechanismModel(_Arrays):
             f"<bough.MechanismModel: {self._c.end_effector_count} end effectors, rank {self.rank}, {self._c.link_count} links>"
 
 
-class MechanismState(_Arrays):
+class MechanismState(Alone, _Arrays):
     """xi, phi (displacements and velocities of the end effectors), wrench, internal, load, motors: windows. step(dt)."""
 
     def __init__(self, model):
@@ -234,14 +235,14 @@ class MechanismState(_Arrays):
 
     def step(self, dt):
         """A step of backward Euler."""
-        call(lib.bough_mechanism_step, self.model._c, self._c, dt)
+        self._call_alone(lib.bough_mechanism_step, self.model._c, self._c, dt)
 
     def place(self, parallel=False):
         """Where all links are: n x 4 x 4."""
         if parallel:
-            lib.bough_mechanism_state_place_parallel(context().pointer, self.model._c, self._c)
+            self._alone(lib.bough_mechanism_state_place_parallel, context().pointer, self.model._c, self._c)
         else:
-            lib.bough_mechanism_state_place(self.model._c, self._c)
+            self._alone(lib.bough_mechanism_state_place, self.model._c, self._c)
         return matrices(self.poses)
 
     def end_effector(self, number=0):
@@ -253,10 +254,10 @@ class MechanismState(_Arrays):
         """A force and a torque (world's axes) in the next step: at an end effector, or at a point of a link."""
         if link is not None:
             existing(link, self.model._c.link_count, "link")
-            lib.bough_mechanism_state_push_link(self.model._c, self._c, link, vector(point), vector(force), vector(torque))
+            self._alone(lib.bough_mechanism_state_push_link, self.model._c, self._c, link, vector(point), vector(force), vector(torque))
         else:
             end_effector = existing(end_effector or 0, self.model._c.end_effector_count, "end effector")
-            lib.bough_mechanism_state_push(self.model._c, self._c, end_effector, vector(force), vector(torque))
+            self._alone(lib.bough_mechanism_state_push, self.model._c, self._c, end_effector, vector(force), vector(torque))
 
     @property
     def energies(self):
@@ -281,22 +282,23 @@ def _actor(function, arguments, touches, owners):
     return found
 
 
-class MechanismStepper(Handle):
+class MechanismStepper(Alone):
     """Moves a state by any integrator."""
 
     def __init__(self, state, settings):
         self.state = state
         self._own(fetch(lib.bough_mechanism_stepper_create, state.model._c, state._c,
                         definition("bough_integrator_def", settings)), lib.bough_mechanism_stepper_destroy, [state, state.model])
+        self._users = state._users
 
     def step(self, dt):
         """One step."""
-        call(lib.bough_mechanism_stepper_step, self._c, dt)
+        self._call_alone(lib.bough_mechanism_stepper_step, self._c, dt)
 
     def save(self):
         """The memory of the method, as numbers."""
         memory = np.empty(lib.bough_mechanism_stepper_memory_size(self._c))
-        lib.bough_mechanism_stepper_save(self._c, pointer(memory))
+        self._alone(lib.bough_mechanism_stepper_save, self._c, pointer(memory))
         return memory
 
     def restore(self, memory):
@@ -304,7 +306,7 @@ class MechanismStepper(Handle):
         lib.bough_mechanism_stepper_restore(self._c, pointer(floats(memory, lib.bough_mechanism_stepper_memory_size(self._c))))
 
 
-class FullMechanism(_Arrays):
+class FullMechanism(Alone, _Arrays):
     """All joints and links, with loops closed: coordinates, twists, loads, link_loads, offsets, poses are windows."""
 
     def __init__(self, mechanism):
@@ -321,11 +323,11 @@ class FullMechanism(_Arrays):
 
     def settle(self):
         """Goes to the equilibrium."""
-        call(lib.bough_full_mechanism_settle, self._c)
+        self._call_alone(lib.bough_full_mechanism_settle, self._c)
 
     def step(self, dt):
         """A step of backward Euler."""
-        call(lib.bough_full_mechanism_step, self._c, dt)
+        self._call_alone(lib.bough_full_mechanism_step, self._c, dt)
 
     def place(self):
         """Where all links are: n x 4 x 4."""
@@ -381,7 +383,7 @@ class Blend(Handle):
         return BlendState(self)
 
 
-class BlendState(_Arrays):
+class BlendState(Alone, _Arrays):
     """effectors (n x 12), phi, wrench, motors, weights: windows. step(dt), settle()."""
 
     def __init__(self, blend):
@@ -404,28 +406,28 @@ class BlendState(_Arrays):
 
     def step(self, dt):
         """A step of backward Euler."""
-        call(lib.bough_blend_state_step, self.blend._c, self._c, dt)
+        self._call_alone(lib.bough_blend_state_step, self.blend._c, self._c, dt)
 
     def settle(self):
         """Goes to the equilibrium."""
-        call(lib.bough_blend_state_settle, self.blend._c, self._c)
+        self._call_alone(lib.bough_blend_state_settle, self.blend._c, self._c)
 
     def weigh(self):
         """Weights where the end effectors are; returns the wrench that holds them there."""
         holding = np.empty(6 * self.blend[0]._c.end_effector_count)
-        call(lib.bough_blend_state_weigh, self.blend._c, self._c, pointer(holding))
+        self._call_alone(lib.bough_blend_state_weigh, self.blend._c, self._c, pointer(holding))
         return holding
 
     def place(self):
         """Where all links are: n x 4 x 4."""
-        lib.bough_blend_state_place(self.blend._c, self._c)
+        self._alone(lib.bough_blend_state_place, self.blend._c, self._c)
         return matrices(self.poses)
 
     @property
     def energies(self):
         """kinetic, elastic, gravity."""
         energies = ffi.new("bough_mechanism_energies *")
-        call(lib.bough_blend_state_energies, self.blend._c, self._c, energies)
+        self._call_alone(lib.bough_blend_state_energies, self.blend._c, self._c, energies)
         return record(energies)
 
     def actor(self, touches):

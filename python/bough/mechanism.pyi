@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle, _Arrays
+from ._core import Alone, Handle, _Arrays
 from ._values import Record
 
 class Mechanism(Handle):
@@ -58,7 +58,7 @@ class MechanismModel(_Arrays):
     def __repr__(self) -> str: ...
     mechanism: Any
 
-class MechanismState(_Arrays):
+class MechanismState(Alone, _Arrays):
     def __init__(self, model: Any) -> None: ...
     def __repr__(self) -> str: ...
     @property
@@ -75,14 +75,14 @@ class MechanismState(_Arrays):
     def actor(self, touches: Any) -> Any: ...
     model: Any
 
-class MechanismStepper(Handle):
+class MechanismStepper(Alone):
     def __init__(self, state: Any, settings: Any) -> None: ...
     def step(self, dt: float) -> None: ...
     def save(self) -> NDArray[Any]: ...
     def restore(self, memory: Any) -> None: ...
     state: Any
 
-class FullMechanism(_Arrays):
+class FullMechanism(Alone, _Arrays):
     def __init__(self, mechanism: Any) -> None: ...
     @property
     def time(self) -> float: ...
@@ -105,7 +105,7 @@ class Blend(Handle):
     mechanism: Any
     report: Any
 
-class BlendState(_Arrays):
+class BlendState(Alone, _Arrays):
     def __init__(self, blend: Any) -> None: ...
     @property
     def weights(self) -> NDArray[Any]: ...

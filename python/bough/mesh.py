@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._core import Handle, call, copied, fetch, ffi, lib, taken, text, window, wrong
-from ._values import chars, definition, enum, existing, floats, ints, path, pointer, record, structs, word
+from ._core import Handle, call, copied, fetch, ffi, lib, of, taken, text, window, wrong
+from ._values import chars, definition, enum, existing, floats, ints, nullable, path, pointer, record, structs, word
 
 TYPES = "bough_element_type"
 SETS = "bough_set_kind"
@@ -198,7 +198,7 @@ class Mesh(Handle):
 
     def tetrahedralize(self, max_edge=0, program=None):
         """Tets inside of this closed surface, by gmsh or tetgen."""
-        return Mesh._of(fetch(lib.bough_mesh_tetrahedralize, self._c, chars(program), max_edge))
+        return Mesh._of(fetch(lib.bough_mesh_tetrahedralize, self._c, nullable(chars, program), max_edge))
 
     def voxelize(self, cell):
         """Bricks of edge `cell` that meet the inside of this closed surface, and how it is embedded in them."""
@@ -209,7 +209,7 @@ class Mesh(Handle):
     def bind(self, surface):
         """Embeds a surface in this volume: an Embedding, and a report on what lies outside."""
         embedding, report = ffi.new("bough_embedding **"), ffi.new("bough_bind_report *")
-        call(lib.bough_mesh_bind, self._c, surface._c, embedding, report)
+        call(lib.bough_mesh_bind, self._c, of(Mesh, surface), embedding, report)
         return Embedding(embedding[0]), record(report)
 
     # ---- domains ----
@@ -232,7 +232,7 @@ class Mesh(Handle):
         domain = ints(domain, self._c.element_count)
         existing(domain.min(initial=0), len(domain), "domain")
         parts = ffi.new("bough_mesh *[]", 1 + existing(domain.max(initial=0), len(domain), "domain"))
-        call(lib.bough_mesh_split_surface, self._c, pointer(domain, "int32_t"), len(parts), surface._c, parts)
+        call(lib.bough_mesh_split_surface, self._c, pointer(domain, "int32_t"), len(parts), of(Mesh, surface), parts)
         return [None if part == ffi.NULL else Mesh._of(part) for part in parts]
 
     # ---- files ----

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import Handle, _Arrays, call, fetch, ffi, lib, text, window
+from ._core import Alone, Handle, _Arrays, call, fetch, ffi, lib, text, window
 from ._values import definition, existing, pointer, pose, record, structs
 from .rig import Actor, meshes_in
 
@@ -79,7 +79,7 @@ class Multibody(Handle):
         return MultibodyState(self)
 
 
-class MultibodyState(_Arrays):
+class MultibodyState(Alone, _Arrays):
     """u (per body position and quaternion, then coordinates of parts), v, multipliers, force: windows. drive: a function
     (motor, time) -> (place, rate)."""
 
@@ -109,11 +109,11 @@ class MultibodyState(_Arrays):
         return self
 
     def _call(self, function, *arguments):
-        call(function, self.model._c, self._c, *arguments)
+        self._call_alone(function, self.model._c, self._c, *arguments)
 
     def restart(self):
         """Forgets the step before; call it after u or v were written."""
-        lib.bough_multibody_restart(self._c)
+        self._alone(lib.bough_multibody_restart, self._c)
 
     def assemble(self):
         """Moves everything to the nearest place at which all constraints hold."""
@@ -167,7 +167,7 @@ class MultibodyState(_Arrays):
         if place.interface_index != -1:
             part = existing(place.body - d.body_count, d.part_count, "part with interfaces")
             existing(place.interface_index, d.parts[part].component.interface_count, "interface")
-        lib.bough_multibody_frame(self.model._c, self._c, place, found, pointer(twist))
+        self._alone(lib.bough_multibody_frame, self.model._c, self._c, place, found, pointer(twist))
         return pose(found), twist
 
     def joint(self, joint):
@@ -176,15 +176,15 @@ class MultibodyState(_Arrays):
         existing(joint, d.joint_count, "joint")
         n = lib.bough_joint_freedoms(d.joints[joint].kind)
         coordinates, rates, wrench = np.zeros(max(1, n)), np.zeros(max(1, n)), np.empty(6)
-        lib.bough_multibody_joint_coordinates(self.model._c, self._c, joint, pointer(coordinates), pointer(rates))
-        lib.bough_multibody_joint_wrench(self.model._c, self._c, joint, pointer(wrench))
+        self._alone(lib.bough_multibody_joint_coordinates, self.model._c, self._c, joint, pointer(coordinates), pointer(rates))
+        self._alone(lib.bough_multibody_joint_wrench, self.model._c, self._c, joint, pointer(wrench))
         return coordinates[:n], rates[:n], wrench
 
     @property
     def energies(self):
         """kinetic, elastic, springs, gravity, momentum, angular_momentum."""
         energies = ffi.new("bough_multibody_energies *")
-        lib.bough_multibody_measure(self.model._c, self._c, energies)
+        self._alone(lib.bough_multibody_measure, self.model._c, self._c, energies)
         return record(energies)
 
     def actor(self, shapes):

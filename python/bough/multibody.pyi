@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle, _Arrays
+from ._core import Alone, Handle, _Arrays
 from .rig import Actor
 from ._values import Record
 
@@ -33,7 +33,7 @@ class Multibody(Handle):
     def redundant(self) -> list[Any]: ...
     def state(self) -> MultibodyState: ...
 
-class MultibodyState(_Arrays):
+class MultibodyState(Alone, _Arrays):
     def __init__(self, model: Any) -> None: ...
     @property
     def time(self) -> float: ...

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._core import Handle, call, context, fetch, ffi, lib, text, window, wrong
-from ._values import Keep, chars, definition, enum, fill, floats, ints, path, pointer, structs, vector
+from ._values import Keep, chars, definition, enum, existing, fill, floats, ints, nullable, path, pointer, structs, vector
 
 
 def colour(t, map="sequential"):
@@ -75,12 +75,12 @@ class Picture(Handle):
 
     def label(self, x, y, label, size=12, colour=(0, 0, 0)):
         """Adds a text, its top left corner at pixel (x, y)."""
-        call(lib.bough_picture_add_label, self._c, x, y, size, list(colour), chars(label))
+        call(lib.bough_picture_add_label, self._c, x, y, size, pointer(floats(colour, 3, kind="<f4"), "float"), chars(label))
         return self
 
     def colour_bar(self, x, y, width, height, minimum, maximum, title=None, map="sequential"):
         """Adds a colour bar."""
-        call(lib.bough_picture_add_colour_bar, self._c, x, y, width, height, enum("bough_colour_map", map), minimum, maximum, chars(title))
+        call(lib.bough_picture_add_colour_bar, self._c, x, y, width, height, enum("bough_colour_map", map), minimum, maximum, nullable(chars, title))
         return self
 
     def render(self):
@@ -185,13 +185,14 @@ class Glb(_Writer):
 
     def tint(self, mesh, colour):
         """The same mesh in another colour; returns its number."""
-        call(lib.bough_glb_add_tint, self._c, mesh, list(colour))
+        existing(mesh, len(self._meshes), "mesh")
+        call(lib.bough_glb_add_tint, self._c, mesh, pointer(floats(colour, 3, kind="<f4"), "float"))
         self._meshes.append(self._meshes[mesh])
         return len(self._meshes) - 1
 
     def node(self, mesh, name=None, scale=1.0):
         """A node that shows a mesh; returns its number."""
-        call(lib.bough_glb_add_node, self._c, chars(name), mesh, scale)
+        call(lib.bough_glb_add_node, self._c, nullable(chars, name), mesh, scale)
         self._nodes.append(mesh)
         return len(self._nodes) - 1
 
@@ -230,7 +231,7 @@ class Npz(_Writer):
 
     def texts(self, name, texts):
         """Adds an array of texts."""
-        strings = [chars(t) for t in texts]
+        strings = [nullable(chars, t) for t in texts]
         array = ffi.new("char *[]", strings) if strings else ffi.NULL
         call(lib.bough_npz_add_texts, self._c, chars(name), len(strings), ffi.cast("const char *const *", array))
 

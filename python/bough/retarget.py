@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import Handle, call, copied, fetch, ffi, lib, text, window, wrong
+from ._core import Alone, Handle, call, copied, fetch, ffi, lib, text, window, wrong
 from ._values import Keep, definition, existing, floats, path, pointer, record, structs
 
 
@@ -77,7 +77,7 @@ class MotorCurves(Handle):
         return "<bough.MotorCurves, closed>" if self.closed else f"<bough.MotorCurves: {self._c.motor_count} motors, {self._c.point_count} points>"
 
 
-class Adjoint(Handle):
+class Adjoint(Alone):
     """How an objective of a whole motion changes with the curves of motors and constants of the model.
 
         objective = bough.Adjoint(state, curves, dt=0.002, step_count=500, tracked=[{"frame": {"body": 1}, "position": 1,
@@ -116,13 +116,13 @@ class Adjoint(Handle):
     def value(self, points):
         """Simulates with these points; the objective."""
         value = ffi.new("double *")
-        call(lib.bough_adjoint_value, self._c, pointer(self._points(points)), value)
+        self._call_alone(lib.bough_adjoint_value, self._c, pointer(self._points(points)), value)
         return value[0]
 
     def gradient(self, points):
         """The objective, its derivatives by points, and those by parameters."""
         value, by_points, by_parameters = ffi.new("double *"), np.zeros(self.shape), np.zeros(self.parameter_count)
-        call(lib.bough_adjoint_gradient, self._c, pointer(self._points(points)), value, pointer(by_points),
+        self._call_alone(lib.bough_adjoint_gradient, self._c, pointer(self._points(points)), value, pointer(by_points),
              pointer(by_parameters) if self.parameter_count else ffi.NULL)
         return value[0], by_points, by_parameters
 
@@ -165,7 +165,7 @@ class _Term:
                 np.frombuffer(ffi.buffer(place, 8 * size))[:] += by
 
 
-class Retarget(Handle):
+class Retarget(Alone):
     """A multibody scene with its animation, and curves of motors that are searched.
 
     tell(progress) is called after each iteration; returning False ends the search: run() then raises Cancelled, and the
@@ -182,16 +182,16 @@ class Retarget(Handle):
 
     def begin(self, name):
         """Begins with curves fitted to a table of motors."""
-        call(lib.bough_retarget_begin, self._c, path(name))
+        self._call_alone(lib.bough_retarget_begin, self._c, path(name))
 
     def run(self):
         """Improves the curves; returns the view."""
-        call(lib.bough_retarget_run, self._c)
+        self._call_alone(lib.bough_retarget_run, self._c)
         return self.view
 
     def write(self, name, rate=0):
         """Writes the curves as a table of motors."""
-        call(lib.bough_retarget_write, self._c, path(name), rate)
+        self._call_alone(lib.bough_retarget_write, self._c, path(name), rate)
 
     @property
     def view(self):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle
+from ._core import Alone, Handle
 from ._values import Record
 
 class Fit(Handle):
@@ -30,7 +30,7 @@ class MotorCurves(Handle):
     def __call__(self, motor: Any, time: float) -> tuple[float, float]: ...
     def __repr__(self) -> str: ...
 
-class Adjoint(Handle):
+class Adjoint(Alone):
     def __init__(self, state: Any, curves: Any, term: Callable[..., Any] | None = ..., **settings: Any) -> None: ...
     def value(self, points: ArrayLike) -> float: ...
     def gradient(self, points: ArrayLike) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
@@ -49,7 +49,7 @@ class _Term:
     function: Any
     sizes: Any
 
-class Retarget(Handle):
+class Retarget(Alone):
     def __init__(self, scene: Any, tell: Callable[..., Any] | None = ..., **settings: Any) -> None: ...
     def begin(self, name: _Path) -> None: ...
     def run(self) -> Record: ...

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._core import Handle, Single, call, context, copied, fetch, ffi, lib, text, window, wrong
+from ._core import Alone, Handle, Single, call, context, copied, fetch, ffi, lib, of, text, window, wrong
 from ._values import definition, existing, floats, ints, pointer, pose, record, structs, vector
 
 
@@ -41,7 +41,7 @@ class Shape(Handle):
         """Where this shape and another are nearer than a margin: on_a, on_b, normal, gap."""
         points = ffi.new("bough_touching[]", lib.BOUGH_MOST_TOUCHING)
         places = structs("bough_pose", [at, other_at])
-        count = lib.bough_shapes_touch(self._c, places, other._c, places + 1, margin, points)
+        count = lib.bough_shapes_touch(self._c, places, of(Shape, other), places + 1, margin, points)
         return [record(ffi.addressof(points, i)) for i in range(count)]
 
     def surface(self):
@@ -120,7 +120,7 @@ class Actor(Single):
         return f"<bough.Actor: {self._c.place_count} places, {self._c.shape_count} shapes>" if self._c else "<bough.Actor, in a world>"
 
 
-class World(Handle):
+class World(Alone):
     """Obstacles, free rigid bodies and actors that push each other.
 
         world = bough.World(bodies=[{"mass": 1, "shapes": [{"kind": "sphere", "radius": 0.1}], "pose": [0, 0, 1]}],
@@ -154,7 +154,7 @@ class World(Handle):
 
     @gravity.setter
     def gravity(self, value):
-        self.gravity[:] = value
+        self.gravity[:] = floats(value, 3)
 
     @property
     def bodies(self):
@@ -179,7 +179,7 @@ class World(Handle):
 
     def step(self, dt):
         """One step of the bodies and all actors; when it fails nothing has moved."""
-        call(lib.bough_contact_world_step, self._c, dt)
+        self._call_alone(lib.bough_contact_world_step, self._c, dt)
 
     @property
     def contacts(self):
@@ -198,24 +198,24 @@ class World(Handle):
 
     def filter(self, who, groups, mask):
         """Groups (bits) of a thing {"kind": "body", "index": 0}, and those of the groups that it touches."""
-        call(lib.bough_contact_world_filter, self._c, self._side(who), groups, mask)
+        self._call_alone(lib.bough_contact_world_filter, self._c, self._side(who), groups, mask)
 
     def ignore(self, a, b, ignore=True):
         """Two things that do not touch each other."""
-        call(lib.bough_contact_world_ignore, self._c, self._side(a), self._side(b), ignore)
+        self._call_alone(lib.bough_contact_world_ignore, self._c, self._side(a), self._side(b), ignore)
 
     def move(self, obstacle, pose, velocity=(0, 0, 0), spin=(0, 0, 0)):
         """Puts an obstacle elsewhere, and says how it moves from now on."""
-        call(lib.bough_contact_world_move, self._c, obstacle, structs("bough_pose", [pose]), vector(velocity), vector(spin))
+        self._call_alone(lib.bough_contact_world_move, self._c, obstacle, structs("bough_pose", [pose]), vector(velocity), vector(spin))
 
     def save(self):
         """All that changes, as numbers."""
         memory = np.empty(lib.bough_contact_world_memory_size(self._c))
-        lib.bough_contact_world_save(self._c, pointer(memory))
+        self._alone(lib.bough_contact_world_save, self._c, pointer(memory))
         return memory
 
     def restore(self, memory):
         """Goes back to saved numbers."""
         memory = floats(memory, -1)
-        call(lib.bough_contact_world_restore, self._c, len(memory), pointer(memory))
+        self._call_alone(lib.bough_contact_world_restore, self._c, len(memory), pointer(memory))
 

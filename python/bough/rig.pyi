@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle, Single
+from ._core import Alone, Handle, Single
 from ._values import Record
 
 class ShapeMesh(Handle):
@@ -36,7 +36,7 @@ class Actor(Single):
     def touches_itself(self, value: Any) -> None: ...
     def __repr__(self) -> str: ...
 
-class World(Handle):
+class World(Alone):
     def __init__(self, bodies: Sequence[Any] = ..., obstacles: Sequence[Any] = ..., actors: Sequence[Any] = ..., gravity: ArrayLike = ..., **settings: Any) -> None: ...
     def __repr__(self) -> str: ...
     def __len__(self) -> int: ...

@@ -8,8 +8,8 @@ import weakref
 import numpy as np
 
 from . import _core
-from ._core import Handle, _finish_at_exit, copied, ffi, lib, text, window, wrong, Error, context
-from ._values import definition, output, path, pointer, pose, record, structs, vector, chars
+from ._core import Alone, Handle, _finish_at_exit, copied, ffi, lib, text, window, wrong, Error, context
+from ._values import changed, definition, output, path, pointer, pose, record, structs, vector, chars, whole
 from .mesh import Mesh
 
 CAPABILITIES = []
@@ -22,7 +22,7 @@ def abilities(bits):
     return {name for i, name in enumerate(CAPABILITIES) if bits >> i & 1}
 
 
-class Run(Handle):
+class Run(Alone):
     """A run of a scene. step() takes a step, advance() all of them; values, displacement and velocity look into the run.
 
     threads: how many the library uses for it (default: as the context has). settings: engine, coupling, passes,
@@ -39,7 +39,6 @@ class Run(Handle):
     def __init__(self, scene, threads=None, watch=None, tell=None, **settings):
         self.scene, self._watch, self._tell = scene, watch, tell
         self._context = context().like(threads)
-        self._busy, self._user = threading.Lock(), None
         keep = []
         d = definition("bough_run_def", settings, keep)
         self._told = ffi.new_handle(_Listener(weakref.ref(self)))
@@ -57,31 +56,19 @@ class Run(Handle):
 
     def _call(self, function, *arguments):
         """Calls a function with the run's own context, which no other run uses."""
-        if not self._busy.acquire(blocking=False):
-            raise wrong(self._in_use())
-        self._user = threading.get_ident()
-        try:
-            status = function(self._ctx, *arguments)
-        finally:
-            self._user = None
-            self._busy.release()
+        if self._users and self._user == threading.get_ident():
+            raise wrong("a callback may look at its run, but neither step nor change it")
+        status = self._alone(function, self._ctx, *arguments)
         if status != lib.BOUGH_OK or _core._left:
             self._context.check(status)
 
     def _read(self, function, *arguments):
         """Likewise a function that changes nothing, which the run's own callbacks may call, too."""
-        if self._user == threading.get_ident():
-            self._context.check(function(self._ctx, *arguments))
-        else:
-            self._call(function, *arguments)
-
-    def _in_use(self):
-        return ("a callback may look at its run, but neither step nor change it" if self._user == threading.get_ident() else
-                "this run is in use by another thread; make one run for each thread")
+        self._context.check(self._alone(function, self._ctx, *arguments))
 
     def close(self):
         """Lets go of the memory; arrays that look into it keep it until they go too."""
-        if self._user is not None and self._user != threading.get_ident():
+        if self._user not in (None, threading.get_ident()):
             raise wrong(self._in_use())
         super().close()
 
@@ -104,7 +91,7 @@ class Run(Handle):
         if count == 1:
             self._call(lib.bough_run_step, self._c)
             return
-        done = 0
+        count, done = whole(count, "count of steps", 0), 0
         while done < count:
             piece = min(self._piece, count - done)
             start = time.perf_counter()
@@ -142,7 +129,7 @@ class Run(Handle):
 
     def back_to(self, moment):
         """Takes a live run back to a moment."""
-        self._call(lib.bough_run_return, self._c, moment._c)
+        self._call(lib.bough_run_return, self._c, _core.of(Moment, moment))
 
     # ---- hands ----
 
@@ -152,7 +139,7 @@ class Run(Handle):
             if thing not in names:
                 raise wrong(f'there is no thing "{thing}"{_core.nearest(thing, names)}')
             return names.index(thing)
-        return thing
+        return whole(thing, "name or number of a thing")
 
     def pull(self, thing, vertex, target, stiffness=None, damping=None, hand=0):
         """From now on a damped spring pulls a vertex of a thing to a place; without a stiffness one that suits it."""
@@ -161,15 +148,15 @@ class Run(Handle):
             spring = self.spring(thing)
             stiffness = spring[0] if stiffness is None else stiffness
             damping = spring[1] if damping is None else damping
-        self._call(lib.bough_run_pull, self._c, hand, thing, vertex, vector(target), stiffness, damping)
+        self._call(lib.bough_run_pull, self._c, whole(hand, "hand"), thing, whole(vertex, "vertex"), vector(target), stiffness, damping)
 
     def release(self, hand=0):
         """The hand lets go."""
-        lib.bough_run_release(self._c, hand)
+        self._alone(lib.bough_run_release, self._c, whole(hand, "hand"))
 
     def poke(self, thing, vertex, impulse):
         """An impulse (N s) during the next step."""
-        self._call(lib.bough_run_poke, self._c, self._thing(thing), vertex, vector(impulse))
+        self._call(lib.bough_run_poke, self._c, self._thing(thing), whole(vertex, "vertex"), vector(impulse))
 
     def spring(self, thing):
         """Stiffness and damping of a spring that moves a thing without tearing at it."""
@@ -179,7 +166,7 @@ class Run(Handle):
 
     def change(self, *changes):
         """Changes where things hang or whether they bend: {"kind": "detach", "part": 3}, ... All of them or none."""
-        changes = [{**c, "part": self._thing(c["part"]), "parent": self._thing(c.get("parent", 0))} for c in changes]
+        changes = [{**changed(c), "part": self._thing(c["part"]), "parent": self._thing(c.get("parent", 0))} for c in changes]
         keep = []
         self._call(lib.bough_run_change_parts, self._c, len(changes), structs("bough_change", changes, keep))
 
@@ -242,13 +229,13 @@ class Run(Handle):
     def wind(self):
         """The wind that blows now; None: the engine knows none."""
         wind = ffi.new("bough_wind *")
-        return record(wind) if lib.bough_run_wind(self._c, wind) else None
+        return record(wind) if self._alone(lib.bough_run_wind, self._c, wind) else None
 
     @property
     def gravity(self):
         """m/s^2; may be set where the engine can."""
         gravity = np.empty(3)
-        lib.bough_run_gravity(self._c, pointer(gravity))
+        self._alone(lib.bough_run_gravity, self._c, pointer(gravity))
         return gravity
 
     @gravity.setter
@@ -296,7 +283,7 @@ class Run(Handle):
 
     def __getitem__(self, column):
         """The value of a column: run["tip.z"]; of the three of a vector: run["tip"]."""
-        names = self.columns
+        names, column = self.columns, str(column)
         if column in names:
             return float(lib.bough_run_values(self._c)[names.index(column)])
         if column + ".x" in names:
@@ -321,13 +308,13 @@ class Run(Handle):
     @property
     def mesh(self):
         """The mesh that the run moves, at rest."""
-        mesh = lib.bough_run_mesh(self._c)
+        mesh = self._alone(lib.bough_run_mesh, self._c)
         if mesh == ffi.NULL:
             raise Error(text(lib.bough_message(self._ctx)))
         return Mesh._inside(ffi.cast("bough_mesh *", mesh), self)
 
     def _of_mesh(self, function):
-        array = function(self._c)
+        array = self._alone(function, self._c)
         if array == ffi.NULL:
             raise Error(text(lib.bough_message(self._ctx)))
         return window(self._block, array, (lib.bough_run_mesh(self._c).vertex_count, 3))
@@ -353,7 +340,7 @@ class Run(Handle):
 
     def _vertex_count(self, thing):
         if thing < 0:
-            mesh = lib.bough_run_mesh(self._c)
+            mesh = self._alone(lib.bough_run_mesh, self._c)
             return 0 if mesh == ffi.NULL else mesh.vertex_count
         found = lib.bough_run_thing(self._c, thing)
         if found == ffi.NULL:
@@ -364,14 +351,15 @@ class Run(Handle):
     def things(self):
         """What the engine moves: name, kind, parent, mass, rest, ..."""
         if not hasattr(self, "_things"):
-            self._things = [record(lib.bough_run_thing(self._c, i)) for i in range(lib.bough_run_thing_count(self._c))]
+            count = self._alone(lib.bough_run_thing_count, self._c)
+            self._things = [record(lib.bough_run_thing(self._c, i)) for i in range(count)]
         return self._things
 
     def thing(self, thing):
         """A thing as it is now: pose (4 x 4), velocity, angular_velocity, q (a copy), parent, there, loose, locked."""
         state = ffi.new("bough_thing_state *")
         number = self._thing(thing)
-        if not lib.bough_run_thing_state(self._c, number, state):
+        if not self._alone(lib.bough_run_thing_state, self._c, number, state):
             raise wrong(f"there is no thing {thing}; there are {lib.bough_run_thing_count(self._c)}")
         found = record(state)
         found.pose, found.velocity = pose(state.frame.pose), np.array(list(state.frame.velocity))
@@ -389,7 +377,7 @@ class Run(Handle):
     def seams(self):
         """Where surfaces of things meet."""
         seams = ffi.new("bough_seams *")
-        lib.bough_run_seams(self._c, seams)
+        self._alone(lib.bough_run_seams, self._c, seams)
         found = record(seams)
         found.copy_vertex = copied(ffi.cast("int32_t *", seams.copy_vertex), (seams.copy_count,))
         found.copy_part = copied(ffi.cast("int32_t *", seams.copy_part), (seams.copy_count,))
@@ -399,12 +387,12 @@ class Run(Handle):
     def joint_gap(self):
         """The joint that is furthest from closed now, and the worst so far; None: the engine does not know."""
         now, worst = ffi.new("bough_run_gap *"), ffi.new("bough_run_gap *")
-        return (record(now), record(worst)) if lib.bough_run_joint_gap(self._c, now, worst) else None
+        return (record(now), record(worst)) if self._alone(lib.bough_run_joint_gap, self._c, now, worst) else None
 
     def _listed(self, function, kind):
-        count = function(self._c, 0, ffi.NULL)
+        count = self._alone(function, self._c, 0, ffi.NULL)
         array = ffi.new(kind + "[]", max(1, count))
-        count = min(count, function(self._c, count, array))
+        count = min(count, self._alone(function, self._c, count, array))
         return [array[i] for i in range(count)], array
 
     @property
@@ -433,28 +421,28 @@ class Run(Handle):
     def stresses(self):
         """Largest von Mises' stress (Pa) of each part, or of each element of a body."""
         stresses = np.zeros(lib.bough_run_stress_count(self._c))
-        self._context.check(lib.bough_run_stresses(self._c, pointer(stresses)))
+        self._context.check(self._alone(lib.bough_run_stresses, self._c, pointer(stresses)))
         return stresses
 
     @property
     def vertex_stresses(self):
         """Von Mises' stress at each vertex of `mesh`, to colour it."""
         stresses = np.zeros(self._vertex_count(-1), "<f4")
-        self._context.check(lib.bough_run_vertex_stresses(self._c, pointer(stresses, "float")))
+        self._context.check(self._alone(lib.bough_run_vertex_stresses, self._c, pointer(stresses, "float")))
         return stresses
 
     @property
     def changes(self):
         """All that happened to parts."""
         count = ffi.new("int32_t *")
-        changes = lib.bough_run_changes(self._c, count)
+        changes = self._alone(lib.bough_run_changes, self._c, count)
         return [record(ffi.addressof(changes, i)) for i in range(count[0])]
 
     @property
     def deviations(self):
         """How far the interfaces of each thing are from rigid."""
-        deviations = np.zeros(lib.bough_run_thing_count(self._c), "<f4")
-        self._context.check(lib.bough_run_deviations(self._c, pointer(deviations, "float")))
+        deviations = np.zeros(self._alone(lib.bough_run_thing_count, self._c), "<f4")
+        self._context.check(self._alone(lib.bough_run_deviations, self._c, pointer(deviations, "float")))
         return deviations
 
     @property

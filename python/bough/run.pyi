@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle
+from ._core import Alone, Handle
 from .mesh import Mesh
 from ._values import Record
 from .tree import TreeModel, TreeState
 CAPABILITIES: Any
 def abilities(bits: Any) -> Any: ...
 
-class Run(Handle):
+class Run(Alone):
     def __init__(self, scene: Any, threads: int | None = ..., watch: Callable[..., Any] | None = ..., tell: Callable[..., Any] | None = ..., **settings: Any) -> None: ...
     def close(self) -> None: ...
     def __repr__(self) -> str: ...

@@ -2,30 +2,49 @@
 
 import html
 import json
+import math
 import os
+import shutil
 import tempfile
 import threading
+import weakref
 
 import numpy as np
 
-from ._core import Handle, call, context, fetch, ffi, lib, text, wrong
+from ._core import FileError, Handle, call, context, fetch, ffi, lib, of, text, wrong
 from ._values import path, record
 from .fem import Body, LoadCase
 
 
-def _plain(value):
-    """What JSON knows, of what people write."""
+DEEPEST = 32  # lists and objects in each other, as the library reads them
+
+
+def _plain(value, *place):
+    """What JSON knows, of what people write; place: the keys that lead to it."""
+    if len(place) > DEEPEST:
+        raise wrong(f"{_place(place[:3])}...: lists and dictionaries are nested deeper than {DEEPEST}")
     if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items() if v is not None}
+        return {key: _plain(v, *place, key) for key, v in value.items() if v is not None}
     if isinstance(value, Named):
         return value.name
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [_plain(v, *place, i) for i, v in enumerate(value)]
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return _plain(value.tolist(), *place)
     if isinstance(value, np.generic):
-        return value.item()
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+        return _plain(value.item(), *place)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise wrong(f"{_place(place)}: a finite number is wanted, not {value}")
+    if not (value is None or isinstance(value, (str, int, float))):
+        raise wrong(f"{_place(place)}: a number, a text, a list or a dictionary is wanted, not {value!r}")
+    return value
+
+
+def _place(place):
+    """Keys as messages of the library show them: parts[2].component."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".") or "a scene"
 
 
 class Named:
@@ -78,6 +97,8 @@ class Scene(Handle):
         else:
             if keys:
                 raise wrong("a scene of a file takes no keys; read the file with json, change it, and make a scene of that")
+            if not isinstance(source, (str, bytes, os.PathLike)):
+                raise wrong(f"a scene is a file or a dictionary, not {source!r}")
             self.path = os.fspath(source)
             self._load()
 
@@ -181,14 +202,18 @@ class Scene(Handle):
     def json(self, indent=1):
         """The scene as the text of a file."""
         if self.data is None:
-            with open(self.path) as file:
+            with open(self.path, encoding="utf-8") as file:
                 return file.read()
         return json.dumps(_plain(self.data), indent=indent)
 
     def write(self, name):
         """Writes the scene file."""
-        with open(name, "w") as file:
-            file.write(self.json() + "\n")
+        content = self.json()
+        try:
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(content + "\n")
+        except OSError as error:
+            raise FileError(f"{name}: cannot be written: {error.strerror}", lib.BOUGH_ERROR_FILE) from None
         return name
 
     # ---- the loaded scene ----
@@ -210,8 +235,10 @@ class Scene(Handle):
             raise wrong("this Scene was closed")
         folder = self._folder
         if folder is None:
-            self._temporary = self._temporary or tempfile.TemporaryDirectory(prefix="bough-")
-            folder = self._temporary.name
+            if self._temporary is None:
+                self._temporary = tempfile.mkdtemp(prefix="bough-")
+                weakref.finalize(self, _remove, self._temporary, os.getpid())
+            folder = self._temporary
         self.path = os.path.join(os.fspath(folder), "scene.json")
         self.write(self.path)
         self._load()
@@ -243,6 +270,9 @@ class Scene(Handle):
 
     def touch(self, state):
         """Lets the parts of a state of model() touch what the scene says; does nothing where it says nothing."""
+        from .tree import TreeState
+
+        of(TreeState, state)
         call(lib.bough_scene_touch, self._c, state.model._c, state._c)
 
     @property
@@ -269,6 +299,12 @@ class Scene(Handle):
         mechanism.end_effector_names = [text(lib.bough_scene_end_effector_name(self._c, i))
                                         for i in range(mechanism.description.end_effector_count)]
         return mechanism
+
+
+def _remove(folder, process):
+    """Removes the folder of a scene, but not in a child process, whose parent still uses it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _again(name, data, folder):
@@ -300,6 +336,8 @@ def look(name):
 def json_depth(content):
     """How deep lists and objects are nested in a text."""
     data = content.encode() if isinstance(content, str) else content
+    if not isinstance(data, bytes):
+        raise wrong(f"a text is wanted, not {content!r}")
     return lib.bough_json_depth(data, len(data))
 
 

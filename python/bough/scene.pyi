@@ -14,6 +14,7 @@ from ._values import Record
 from .mechanism import Mechanism
 from .run import Run
 from .tree import TreeModel
+DEEPEST: Any
 
 class Named:
     def __init__(self, scene: Any, name: _Path, entry: Any, kind: str) -> None: ...

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ._core import Handle, _Arrays, call, context, copied, fetch, ffi, lib, of, window, wrong
-from ._values import (Keep, chars, definition, enum, existing, fill, floats, output, path, pointer, pose, record,
-                      structs, vector, word)
+from ._core import Alone, Handle, _Arrays, call, context, copied, fetch, ffi, lib, of, window, wrong
+from ._values import (Keep, changed, chars, definition, enum, existing, fill, floats, mapping, octets, output, path, pointer, pose, record,
+                      structs, vector, whole, word)
 from .component import Component
 from .rig import meshes_in
 
@@ -68,7 +68,7 @@ class TreeModel(Handle):
     @classmethod
     def read(cls, data):
         """The same from bytes."""
-        return cls._of(fetch(lib.bough_tree_model_read, ffi.from_buffer(data), len(data)))
+        return cls._of(fetch(lib.bough_tree_model_read, *octets(data)))
 
     def save(self, name):
         """Writes a pack: the model with its components in one file."""
@@ -142,13 +142,13 @@ class TreeModel(Handle):
 
 
 def _part(part):
-    part = dict(part)
+    part = dict(mapping(part, "bough_part_def"))
     if isinstance(part.get("joint"), dict):
         part["joint"] = {"kind": "hinge", **part["joint"]}
     return part
 
 
-class TreeState(_Arrays):
+class TreeState(Alone, _Arrays):
     """All that changes of a tree. q, v, a (coordinates, velocities, accelerations), stiffness, damping_mass, damping_stiffness
     (of the parts) and tie_strength (of the ties; 0: it is cut) are arrays that look into it. Call update() after q, v or
     roots were written.
@@ -165,6 +165,7 @@ class TreeState(_Arrays):
         self = cls.__new__(cls)
         self.model, self.writable, self._log = model, writable, None
         self._own(state, None, [run])
+        self._users = run._users
         return self
 
     def __repr__(self):
@@ -176,7 +177,7 @@ class TreeState(_Arrays):
                 "tie_strength": (lib.bough_tree_model_describe(self.model._c).tie_count,)}
 
     def _call(self, function, *arguments):
-        call(function, self.model._c, self._c, *arguments)
+        self._call_alone(function, self.model._c, self._c, *arguments)
 
     time = property(lambda self: self._c.time, lambda self, t: setattr(self._c, "time", t), doc="s.")
     @property
@@ -186,7 +187,7 @@ class TreeState(_Arrays):
 
     @gravity.setter
     def gravity(self, value):
-        self.gravity[:] = value
+        self.gravity[:] = floats(value, 3)
 
     @property
     def coupling(self):
@@ -249,10 +250,7 @@ class TreeState(_Arrays):
 
     def step(self, dt):
         """One step; when it fails the state is what it was."""
-        ctx = context()
-        status = lib.bough_tree_step(ctx.pointer, self.model._c, self._c, dt)
-        if status != lib.BOUGH_OK:
-            ctx.check(status)
+        self._call(lib.bough_tree_step, dt)
 
     def advance(self, dt):
         """dt of time, in parts where it must be; returns how many steps were refused."""
@@ -284,7 +282,7 @@ class TreeState(_Arrays):
 
     def change(self, *changes):
         """Changes where parts hang: {"kind": "detach", "part": "leaf"}, ... All of them or none."""
-        changes = [{**c, "part": self.model.find(c["part"])} for c in changes]
+        changes = [{**changed(c), "part": self.model.find(c["part"])} for c in changes]
         self._call(lib.bough_tree_state_change, len(changes), structs("bough_change", changes))
 
     def cut(self, part):
@@ -304,14 +302,14 @@ class TreeState(_Arrays):
         if part is not None:
             self._call(lib.bough_tree_state_set_stiffness, self.model.find(part), factor)
         else:
-            self._call(lib.bough_tree_state_set_component_stiffness, component, factor)
+            self._call(lib.bough_tree_state_set_component_stiffness, whole(component, "part or component"), factor)
 
     def set_damping_ratio(self, ratio, part=None, component=None):
         """The damping ratio of a part, or of all parts of a component."""
         if part is not None:
             self._call(lib.bough_tree_state_set_damping_ratio, self.model.find(part), ratio)
         else:
-            self._call(lib.bough_tree_state_set_component_damping_ratio, component, ratio)
+            self._call(lib.bough_tree_state_set_component_damping_ratio, whole(component, "part or component"), ratio)
 
     @property
     def lowest_frequencies(self):
@@ -324,7 +322,7 @@ class TreeState(_Arrays):
 
     def add_force(self, part, vertex, force):
         """A force (N) on a vertex of a part's surface."""
-        self._call(lib.bough_tree_state_add_force, self.model.find(part), vertex, vector(force))
+        self._call(lib.bough_tree_state_add_force, self.model.find(part), whole(vertex, "vertex"), vector(force))
 
     def add_surface_forces(self, part, forces):
         """Forces on all vertices of a part's surface, n x 3."""
@@ -344,11 +342,11 @@ class TreeState(_Arrays):
 
     def pull(self, part, vertex, target, stiffness, damping=0):
         """A damped spring from a vertex to a place."""
-        self._call(lib.bough_tree_state_pull, self.model.find(part), vertex, vector(target), stiffness, damping)
+        self._call(lib.bough_tree_state_pull, self.model.find(part), whole(vertex, "vertex"), vector(target), stiffness, damping)
 
     def clear_forces(self):
         """Takes all forces off."""
-        lib.bough_tree_state_clear_forces(self.model._c, self._c)
+        self._alone(lib.bough_tree_state_clear_forces, self.model._c, self._c)
 
     def touch(self, obstacles=None, solids=(), between=None, **settings):
         """Lets parts touch obstacles ({"pose", "shapes", "friction"}) and solids; without obstacles nothing."""
@@ -409,14 +407,14 @@ class TreeState(_Arrays):
     def peak_stresses(self):
         """Largest von Mises' stress of each part."""
         stresses = np.empty(len(self.model))
-        lib.bough_tree_state_peak_stresses(context().pointer, self.model._c, self._c, pointer(stresses))
+        self._alone(lib.bough_tree_state_peak_stresses, context().pointer, self.model._c, self._c, pointer(stresses))
         return stresses
 
     def surface_stress(self, part=None):
         """Von Mises' stress at the vertices of the whole surface, or of one part's."""
         if part is None:
             stresses = np.empty(self.model.vertex_count, "<f4")
-            lib.bough_tree_state_surface_stress(context().pointer, self.model._c, self._c, pointer(stresses, "float"))
+            self._alone(lib.bough_tree_state_surface_stress, context().pointer, self.model._c, self._c, pointer(stresses, "float"))
             return stresses
         span = self.model.vertices(part)
         stresses = np.empty(span.stop - span.start, "<f4")
@@ -441,12 +439,12 @@ class TreeState(_Arrays):
     def save(self):
         """Bytes from which the state goes on with the same bits."""
         data = bytearray(lib.bough_tree_state_snapshot_size(self.model._c, self._c))
-        lib.bough_tree_state_save(self.model._c, self._c, ffi.from_buffer(data))
+        self._alone(lib.bough_tree_state_save, self.model._c, self._c, ffi.from_buffer(data))
         return bytes(data)
 
     def restore(self, data):
         """Goes back to saved bytes."""
-        self._call(lib.bough_tree_state_restore, ffi.from_buffer(data), len(data))
+        self._call(lib.bough_tree_state_restore, *octets(data))
 
     def record(self):
         """Begins a recording of all that is done to the state; stop() of it completes it."""
@@ -478,7 +476,7 @@ class TreeLog(Handle):
     @classmethod
     def read(cls, data):
         """The same from bytes."""
-        return cls._of(fetch(lib.bough_tree_log_read, ffi.from_buffer(data), len(data)))
+        return cls._of(fetch(lib.bough_tree_log_read, *octets(data)))
 
     @property
     def info(self):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _Path = str | os.PathLike[str]
 from typing import Self
-from ._core import Handle, _Arrays
+from ._core import Alone, Handle, _Arrays
 from ._values import Record
 def wind_at(wind: Any, time: float, position: ArrayLike) -> NDArray[Any]: ...
 def stress_levels(stresses: Any, largest: Any) -> NDArray[Any]: ...
@@ -39,7 +39,7 @@ class TreeModel(Handle):
     def state(self) -> TreeState: ...
     components: Any
 
-class TreeState(_Arrays):
+class TreeState(Alone, _Arrays):
     def __init__(self, model: Any) -> None: ...
     def __repr__(self) -> str: ...
     @property

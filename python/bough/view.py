@@ -38,13 +38,18 @@ class Viewer:
         self._process = subprocess.Popen([program(), "view", scene.path, "--no-browser", "--json", "--framed", "--attached", *words],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         atexit.register(self.close)
-        first = self._process.stdout.readline()
         try:
-            answer = json.loads(first)
+            answer = json.loads(self._process.stdout.readline())
         except ValueError:
             self._process.terminate()
             said = [line for line in self._process.communicate()[1].strip().splitlines() if not line.startswith("Try `")]
+            atexit.unregister(self.close)
             raise wrong(said[-1] if said else "the viewer did not start") from None
+        except KeyboardInterrupt:
+            self._process.kill()
+            self._process.communicate()
+            atexit.unregister(self.close)
+            raise
         self.url, self.token, self.port = answer["url"], answer["token"], answer["port"]
         # What it says later must not fill the pipe.
         self._reader = threading.Thread(target=self._process.stderr.read, daemon=True)
@@ -64,8 +69,9 @@ class Viewer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            pipe.close()
         atexit.unregister(self.close)
 
     def __enter__(self):
@@ -96,6 +102,8 @@ def view(what, browser=None, **options):
 
     browser: whether to open a page of the desktop's browser (default: not in a notebook, where the Viewer shows itself).
     options: those of `bough view`: paused=True, dt=0.005, engine="full", port=8080."""
+    if what is None:
+        raise wrong("a scene, a run, a file or a dictionary is wanted, not None")
     scene = what.scene if isinstance(what, Run) else what if isinstance(what, Scene) else Scene(what)
     viewer = Viewer(scene, **options)
     if browser or (browser is None and not _in_notebook()):

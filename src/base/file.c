@@ -62,11 +62,14 @@ static bough_status read_stream(bough_context *ctx, const char *path, FILE *stre
     return BOUGH_OK;
 }
 
-bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
-    *file = (bo_file){0};
-    struct stat info;
+static void tell_reading(const bough_context *ctx, const char *path) {
     if (ctx->def.reading)
         ctx->def.reading(ctx->def.reading_user, path);
+}
+
+static bough_status read_file(bough_context *ctx, const char *path, bo_file *file) {
+    *file = (bo_file){0};
+    struct stat info;
     if (stat(path, &info) != 0)
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
@@ -86,6 +89,11 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     }
     file->data[file->size] = 0;
     return BOUGH_OK;
+}
+
+bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
+    tell_reading(ctx, path);
+    return read_file(ctx, path, file);
 }
 
 static bough_status fail_size(bough_context *ctx, const char *path, size_t limit, const char *format) {
@@ -140,10 +148,11 @@ static bool map_regular_file(const char *path, bo_mapping *mapping) {
 
 bough_status bo_map_file(bough_context *ctx, const char *path, bo_mapping *mapping) {
     *mapping = (bo_mapping){0};
+    tell_reading(ctx, path);
     if (map_regular_file(path, mapping))
         return BOUGH_OK;
     bo_file file;
-    BO_TRY(bo_file_read(ctx, path, &file));
+    BO_TRY(read_file(ctx, path, &file));
     if (file.size == 0)
         bo_file_free(ctx, &file);
     *mapping = (bo_mapping){.data = file.data, .size = file.size};

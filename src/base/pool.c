@@ -20,6 +20,9 @@ enum { COUNT_BITS = 20 };
 #define NEXT_OF(ticket) ((int32_t)((ticket)&COUNT_LIMIT))
 #define COUNT_OF(ticket) ((int32_t)((ticket) >> COUNT_BITS & COUNT_LIMIT))
 #define CALL_OF(ticket) ((ticket) >> (2 * COUNT_BITS))
+/* More threads than any machine has use for only cost memory. */
+enum { MOST_THREADS = 1024 };
+
 /* Tasks of one call: half of what can be counted, since every thread may take one ticket too many at the end, which
  * must not run over into the count. */
 #define MOST_TASKS (COUNT_LIMIT / 2)
@@ -33,6 +36,7 @@ struct bo_pool {
     /* The arguments of this call; constant while one of its tasks is not done. */
     bough_task task;
     void *data;
+    int forks; /* when the threads began */
     /* For those who sleep: */
     pthread_mutex_t lock;
     pthread_cond_t wake; /* workers: there may be a task */
@@ -40,6 +44,22 @@ struct bo_pool {
     atomic_int sleepers;
     atomic_bool caller_sleeps;
 };
+
+/* A child process that fork() makes has one thread: none of a pool's has come along. There the caller does all tasks, and
+ * nothing waits for the others. */
+static atomic_int forks; /* between the first process and this one; counted in the child */
+
+static void count_fork(void) {
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+static bool has_threads(const bo_pool *pool) {
+    return pool->forks == atomic_load_explicit(&forks, memory_order_relaxed);
+}
 
 static void relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -104,11 +124,15 @@ bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count) {
     bo_pool *pool = BO_NEW(ctx, bo_pool);
     if (!pool)
         return NULL;
+    thread_count = thread_count < MOST_THREADS ? thread_count : MOST_THREADS;
     pool->threads = BO_NEW_ARRAY(ctx, pthread_t, thread_count);
     if (!pool->threads) {
         bo_free(ctx, pool);
         return NULL;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pool->forks = atomic_load(&forks);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     init_monotonic(&pool->idle);
@@ -128,13 +152,15 @@ static void wake_sleepers(bo_pool *pool) {
 void bo_pool_destroy(bough_context *ctx, bo_pool *pool) {
     if (!pool)
         return;
-    atomic_store(&pool->stop, true);
-    wake_sleepers(pool);
-    for (int32_t i = 0; i < pool->worker_count; i++)
-        pthread_join(pool->threads[i], NULL);
-    pthread_cond_destroy(&pool->idle);
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->lock);
+    if (has_threads(pool)) {
+        atomic_store(&pool->stop, true);
+        wake_sleepers(pool);
+        for (int32_t i = 0; i < pool->worker_count; i++)
+            pthread_join(pool->threads[i], NULL);
+        pthread_cond_destroy(&pool->idle);
+        pthread_cond_destroy(&pool->wake);
+        pthread_mutex_destroy(&pool->lock);
+    }
     bo_free(ctx, pool->threads);
     bo_free(ctx, pool);
 }
@@ -195,6 +221,11 @@ static void call_later(void *data, int32_t i) {
 }
 
 void bo_pool_run(bo_pool *pool, bough_task task, void *data, int32_t count, void (*watch)(void *)) {
+    if (!has_threads(pool)) {
+        for (int32_t i = 0; i < count; i++)
+            task(data, i);
+        return;
+    }
     for (int32_t first = 0, some; first < count; first += some) {
         some = count - first < MOST_TASKS ? count - first : MOST_TASKS;
         later_tasks later = {task, data, first};

@@ -76,6 +76,10 @@ bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_
     BO_TRY(need(ctx, run, BOUGH_CAN_WIND, "knows no wind"));
     if (wind && !(are_finite(wind->velocity) && wind->gust >= 0 && isfinite(wind->gust)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "wind must be finite, and gusts 0 or more");
+    if (wind && !(wind->length > 0 && wind->density >= 0 && wind->drag >= 0 &&
+                  isfinite(wind->length + wind->density + wind->drag)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "the length of gusts must be positive, the density of the air and its drag 0 or more");
     run->hands.has_wind = wind != NULL;
     if (wind)
         run->hands.wind = *wind;

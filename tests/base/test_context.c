@@ -6,6 +6,12 @@
 #include "base/pool.h"
 #include "base/threads.h"
 
+#ifndef BO_ONE_THREAD
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
 static void hello_world(void **state) {
     (void)state;
     bough_context *ctx = bough_context_create(NULL);
@@ -173,6 +179,40 @@ static void every_task_is_done_once(void **state) {
     bough_context_destroy(ctx);
 }
 
+#ifndef BO_ONE_THREAD
+/* Threads stay with the parent: in its child the same contexts give the same sums, and can be destroyed. */
+static void a_child_process_goes_on_with_a_context(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(3);
+    const double expected = harmonic(ctx);
+    const struct timespec while_they_sleep = {.tv_nsec = 20000000};
+    nanosleep(&while_they_sleep, NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        bool same = true;
+        for (int repeat = 0; repeat < 20; repeat++)
+            same = same && harmonic(ctx) == expected;
+        bough_context_destroy(ctx);
+        _exit(same ? 0 : 1);
+    }
+    int status = -1;
+    check(waitpid(child, &status, 0) == child);
+    check_int(status, 0);
+    check(harmonic(ctx) == expected);
+    bough_context_destroy(ctx);
+}
+#endif
+
+/* Nobody has a million processors; what they would take at once is more than a machine has. */
+static void threads_have_a_limit(void **state) {
+    (void)state;
+    bough_context *one = test_context(1), *many = test_context(1000000);
+    check(harmonic(many) == harmonic(one));
+    bough_context_destroy(many);
+    bough_context_destroy(one);
+}
+
 static void idmap_finds_what_was_added(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -204,6 +244,10 @@ int main(void) {
         cmocka_unit_test(arena_aligns_and_refuses),
         cmocka_unit_test(sums_have_the_same_bits_for_any_thread_count),
         cmocka_unit_test(every_task_is_done_once),
+#ifndef BO_ONE_THREAD
+        cmocka_unit_test(a_child_process_goes_on_with_a_context),
+#endif
+        cmocka_unit_test(threads_have_a_limit),
         cmocka_unit_test(idmap_finds_what_was_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,9 @@
 
 import copy
 import gc
+import os
 import pickle
+import signal
 import threading
 import time
 
@@ -272,3 +274,147 @@ def test_what_is_closed_is_gone_at_once_where_nobody_works_with_it():
         body.close()
         assert ctx.blocks < before
     assert caught.value
+
+
+# ---- what is missing ----
+
+
+def test_what_is_missing_is_named(beam, two_bars):
+    mesh, body, held = beam
+    run = two_bars.live()
+    refused("a name is wanted, not None", run.set_coupling, None)
+    refused("a name is wanted, not None", run.set_integrator, None)
+    refused("a name is wanted, not None", mesh.select, None)
+    refused("name of a file is wanted, not None", bough.read, None)
+    refused("name of a file is wanted, not None", run.restore, None)
+    refused("thing is wanted, a whole number, not None", run.cut, None)
+    refused('needs a "part"', run.change, {"kind": "detach"})
+    refused('there is no column "0"', run.__getitem__, 0)
+    refused("a bough.Moment is wanted, not None", run.back_to, None)
+    refused("a bough.LoadCase is wanted, not 'x0'", body.modes, 3, "x0")
+    refused("a bough.Mesh is wanted, not None", mesh.bind, None)
+    refused("a scene, a run, a file or a dictionary is wanted", bough.view, None)
+    refused("bytes are wanted, not str", bough.TreeModel.read, "oak")
+    assert run.thing("lower").there
+
+
+def test_counts_and_numbers_of_enums_are_checked(two_bars):
+    run = two_bars.live()
+    for count in (-1, 1.5, "a", None, float("nan")):
+        refused("a count of steps is wanted, a whole number of 0 or more", run.step, count)
+    run.step(np.int64(2))
+    assert run.report.steps == 2
+    refused("there is no element type 99", bough.Element, 99)
+    refused("there is no colour map 99", bough.colour, 0.5, map=99)
+    refused("shape 3 are wanted, not 2", bough.Picture(width=8, height=8, box=([0, 0, 0], [1, 1, 1])).label, 0, 0, "a", colour=(1, 1))
+    for threads in (1.5, "all", None):
+        refused("a context needs 0 threads", bough.Context, threads=threads)
+    refused("numbers are wanted: could not convert", run.pull, "lower", 0, "here")
+    refused("length of gusts", run.set_wind, [0, 1, 0], density=-1)
+
+
+def test_scenes_hold_what_files_can(two_bars, tmp_path):
+    two_bars.info
+    loop = {}
+    loop["wind"] = loop
+    for wrong, sentence in (({"gravity": [0, 0, float("nan")]}, r"gravity\[2\]: a finite number is wanted, not nan"),
+                            ({"wind": {"velocity": object()}}, "wind.velocity: a number, a text, a list or a dictionary"),
+                            ({"gravity": {1, 2}}, "gravity: a number"), ({"wind": loop}, "nested deeper than 32")):
+        refused(sentence, bough.Scene({**two_bars.data, **wrong}).run)
+    refused("a scene is a file or a dictionary, not 5", bough.Scene, 5)
+    refused("cannot be written: No such file", two_bars.write, tmp_path / "missing" / "scene.json")
+    refused("cannot be written: No such file", bough.Scene({"mesh": {}}, folder=tmp_path / "missing").run)
+    assert bough.Scene({**two_bars.data, "gravity": np.array([0, 0, -9.81], "f4"), "settle": np.bool_(False)}).info.things == "parts"
+
+
+# ---- states ----
+
+
+def test_what_is_assigned_to_an_array_of_a_state_becomes_its_content(two_bars, hinged):
+    state = two_bars.model().state()
+    inside = state.q
+    state.q = np.arange(12) * 1e-4
+    assert state.q is inside and inside[11] == 1.1e-3
+    state.v = 0
+    state.q += 1e-4
+    assert inside[0] == 1e-4
+    refused("q holds numbers of shape 12", setattr, state, "q", np.zeros(5))
+    refused("shape 3 are wanted", setattr, state, "gravity", [0, 0])
+    state.gravity = [0, 0, 1]
+    assert list(state.gravity) == [0, 0, 1]
+    refused("u holds numbers of shape 7", setattr, hinged[1], "u", "x")
+    _, fixed = two_bars.run().tree
+    refused("read-only", setattr, fixed, "q", 0)
+
+
+def test_two_threads_do_not_share_a_state(beam, two_bars, hinged, arm):
+    _, body, held = beam
+    run = two_bars.live(threads=1)
+    for state, work in ((two_bars.model().state(), lambda s: s.step(1e-3)), (hinged[1], lambda s: s.step(1e-3)),
+                        (arm.mechanism.reduce().state(), lambda s: s.step(1e-3)), (body.state(held), lambda s: s.step(1e-3)),
+                        (run.tree[1], lambda s: s.update()), (run, lambda r: r.displacement), (run, lambda r: r.step())):
+        inside, done, found = threading.Event(), threading.Event(), []
+
+        def stay(*_, inside=inside, done=done):
+            inside.set()
+            done.wait()
+
+        thread = threading.Thread(target=state._alone, args=(stay,))
+        thread.start()
+        inside.wait()
+        try:
+            refused("in use by another thread", work, state)
+        finally:
+            done.set()
+            thread.join()
+        work(state)
+
+
+def test_a_run_is_free_again_wherever_ctrl_c_comes(arm):
+    run = arm.live(threads=1)
+    run.step()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for i in range(400):
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 2e-4 + 1e-6 * (i % 50))
+                while True:
+                    run.step()
+            run.step()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+# ---- processes ----
+
+
+def test_a_process_that_forks_has_children_that_go_on(beam, two_bars):
+    """Threads of the library stay with the parent. A child steps, finds modes, lets go and ends as usual."""
+    _, body, held = beam
+    with bough.Context(threads=2):
+        run = two_bars.run()
+        run.step(3)
+        hertz = body.modes(3, held).frequencies_hz[0]
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                run.step(2)
+                good = run.report.steps == 5 and body.modes(3, held).frequencies_hz[0] == hertz
+                run.close()
+                with bough.Context(threads=2):
+                    good = good and body.modes(3, held).frequencies_hz[0] == hertz
+                status = 0 if good else 2
+            finally:
+                os._exit(status)
+        deadline = time.monotonic() + 60
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.005)
+        assert ended[1] == 0
+        run.step(2)

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { WAIT, bough, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
+import { WAIT, bough, complaints, makeFolder, openPage, removeFolder, startBrowser } from "./session.js";
 
 const engine = join(dirname(process.env.BOUGH_PROGRAM), "wasm", "page.wasm");
 const skip = existsSync(engine) ? false : "the engine for browsers was not built; ./bough export builds it";
@@ -23,14 +23,14 @@ const scene = {
     probes: [{ name: "end", part: "lower", nearest: [2, 0, 0] }],
 };
 
-let folder, browser, page, path;
+let folder, browser, page, path, told;
 
 before(async () => {
     if (skip) return;
     folder = makeFolder();
     path = join(folder, "scene.json");
     writeFileSync(path, JSON.stringify(scene));
-    bough("export", path, "--html", join(folder, "swing.html"), "--paused");
+    told = JSON.parse(bough("export", path, "--html", join(folder, "swing.html"), "--paused", "--json"));
     browser = await startBrowser();
     page = await openPage(browser, pathToFileURL(join(folder, "swing.html")).href, { viewport: { width: 1400, height: 560 } }); // beside the panels
     await page.waitForFunction(() => globalThis.bough?.layerCount > 0 && bough.numbers && bough.settings.paused, null, { timeout: WAIT });
@@ -44,6 +44,17 @@ test("the page is one file of some megabytes, and asks for no other", { skip }, 
     assert.ok(statSync(join(folder, "swing.html")).size < 5e6);
     assert.doesNotMatch(readFileSync(join(folder, "swing.html"), "utf8").slice(0, 5000), /src=|href="(?!data:)/);
     assert.deepEqual(page.errors, []);
+});
+
+test("the page brings its components cooked", { skip }, () => {
+    assert.equal(told.scene_files, 2); // the scene, and the bar of which both parts are
+});
+
+test("what there is to warn of is said once", { skip }, () => {
+    const { bar } = scene.components, flying = join(folder, "flying.json");
+    const parts = [{ name: "stone", component: "bar", flies: true }];
+    writeFileSync(flying, JSON.stringify({ ...scene, probes: [], components: { bar: { ...bar, interfaces: { tip: bar.interfaces.tip } } }, parts }));
+    assert.equal(complaints("export", flying, "--html", join(folder, "flying.html")).match(/warning: /g)?.length, 1);
 });
 
 const button = (name) => page.getByRole("button", { name, exact: true });

@@ -1,6 +1,6 @@
 // The real program and a real browser, for tests.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ const viewer = new URL("../../viewer", import.meta.url).pathname;
 
 export const makeFolder = () => mkdtempSync(join(tmpdir(), "bough-viewer-"));
 export const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true });
+export const complaints = (...args) => spawnSync(program, args, { encoding: "utf8" }).stderr;
 export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
 
 // `bough example NAME`, or a copy of the folder NAME, with components that are cooked once for all tests of a build.
