@@ -5,8 +5,8 @@ set -eu
 build=$1
 shift
 status=0
-# One more at a time than there are cores: tests of the viewer, of live runs and of programs wait for what they watch.
-ctest --test-dir "$build" -j $(($(nproc) + 1)) --output-on-failure "$@" || status=$?
+# Two more at a time than there are cores: tests of the viewer, of live runs and of programs wait for what they watch.
+ctest --test-dir "$build" -j $(($(nproc) + 2)) --output-on-failure "$@" || status=$?
 # cmocka's own counts: "[  PASSED  ] 3 test(s)." and so on; a program that crashed counts as one failure.
 awk -v status="$status" -v most="${BOUGH_MOST_SKIPS:-}" '
     /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
